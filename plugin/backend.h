@@ -30,7 +30,7 @@ typedef struct hspz__backend {
     void (*device_info)(uint32_t row, hspz_device_info *info);
 
     /* `plan` and `host` outlive the state. plan->max_hits is resolved. */
-    hspz_status (*create)(const hspz__plan *plan, const hspz__host *host, uint32_t row, void **state,
+    hspz_status (*create)(const hspz__plan *plan, hspz__host *host, uint32_t row, void **state,
                           hspz_error *error);
     void (*destroy)(void *state);
     /* Fills backend, variant, threads, notice. */
