@@ -1,0 +1,141 @@
+/* host_services.c -- the host's services with the gaps filled in; see host_services.h.
+ *
+ * Idea: memory comes from the host when it offers both functions, else from the C library, and each block carries its size
+ * in a header of one cache line so that what an engine holds can be counted without asking the allocator.
+ */
+#include "host_services.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEADER 64u /* keeps the 64-byte alignment promised to callers */
+
+void hspz__host_init(hspz__host *host, const hspz_host_services *services)
+{
+    memset(&host->services, 0, sizeof host->services);
+    if (services != NULL) {
+        size_t size = services->struct_size < sizeof *services ? services->struct_size : sizeof *services;
+        memcpy(&host->services, services, size);
+    }
+    if (host->services.alloc == NULL || host->services.free == NULL) {
+        host->services.alloc = NULL;
+        host->services.free = NULL;
+    }
+    atomic_init(&host->bytes_now, 0);
+    atomic_init(&host->bytes_peak, 0);
+}
+
+static void count_bytes(hspz__host *host, uint64_t bytes)
+{
+    uint64_t now = atomic_fetch_add(&host->bytes_now, bytes) + bytes;
+    uint64_t peak = atomic_load(&host->bytes_peak);
+    while (now > peak && !atomic_compare_exchange_weak(&host->bytes_peak, &peak, now))
+        ;
+}
+
+void *hspz__alloc(hspz__host *host, uint64_t count, uint64_t size)
+{
+    if (size != 0 && count > (SIZE_MAX - 2 * HEADER) / size)
+        return NULL;
+    uint64_t bytes = (count * size + 2 * HEADER - 1) & ~(uint64_t)(HEADER - 1);
+    unsigned char *block = NULL;
+    if (host->services.alloc != NULL)
+        block = host->services.alloc(host->services.ctx, bytes, HEADER);
+    else
+        block = aligned_alloc(HEADER, bytes);
+    if (block == NULL)
+        return NULL;
+    memcpy(block, &bytes, sizeof bytes);
+    count_bytes(host, bytes);
+    return block + HEADER;
+}
+
+void hspz__free(hspz__host *host, void *memory)
+{
+    if (memory == NULL)
+        return;
+    unsigned char *block = (unsigned char *)memory - HEADER;
+    uint64_t bytes;
+    memcpy(&bytes, block, sizeof bytes);
+    atomic_fetch_sub(&host->bytes_now, bytes);
+    if (host->services.free != NULL)
+        host->services.free(host->services.ctx, block);
+    else
+        free(block);
+}
+
+void hspz__log(const hspz__host *host, uint32_t level, const char *format, ...)
+{
+    if (host->services.log == NULL)
+        return;
+    char line[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    host->services.log(host->services.ctx, level, line);
+}
+
+bool hspz__cancelled(const hspz__host *host, uint64_t done, uint64_t total)
+{
+    return host->services.progress != NULL && host->services.progress(host->services.ctx, done, total) != 0;
+}
+
+const char *hspz__knob_text(const hspz__host *host, const char *key, const char *fallback)
+{
+    const char *value =
+        host->services.config_get != NULL ? host->services.config_get(host->services.ctx, key) : NULL;
+    return value != NULL ? value : fallback;
+}
+
+hspz_status hspz__knob_integer(const hspz__host *host, const char *key, int64_t least, int64_t most,
+                               int64_t fallback, int64_t *value, hspz_error *error)
+{
+    const char *text = hspz__knob_text(host, key, NULL);
+    *value = fallback;
+    if (text == NULL)
+        return HSPZ_OK;
+    char *end = NULL;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || number < least || number > most)
+        return hspz__fail(error, HSPZ_E_CONFIG, "%s = \"%.60s\" is not a whole number in %lld..%lld", key,
+                          text, (long long)least, (long long)most);
+    *value = number;
+    return HSPZ_OK;
+}
+
+hspz_status hspz__knob_choice(const hspz__host *host, const char *key, const char *const *names,
+                              uint32_t fallback, uint32_t *value, hspz_error *error)
+{
+    const char *text = hspz__knob_text(host, key, NULL);
+    *value = fallback;
+    if (text == NULL)
+        return HSPZ_OK;
+    char list[256] = "";
+    for (uint32_t i = 0; names[i] != NULL; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *value = i;
+            return HSPZ_OK;
+        }
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", names[i]);
+    }
+    return hspz__fail(error, HSPZ_E_CONFIG, "%s = \"%.60s\" is none of %s", key, text, list);
+}
+
+hspz_status hspz__fail(hspz_error *error, hspz_status status, const char *format, ...)
+{
+    if (error == NULL)
+        return status;
+    error->status = status;
+    error->device_code = 0;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->text, sizeof error->text, format, arguments);
+    va_end(arguments);
+    return status;
+}
