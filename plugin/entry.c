@@ -13,8 +13,9 @@ static hspz_status negotiate(uint32_t host_min_minor, uint32_t host_max_minor, u
         return hspz__fail(error, HSPZ_E_ARGUMENT,
                           "negotiate needs a place for the answer and a range, not %u..%u", host_min_minor,
                           host_max_minor);
-    *agreed = host_max_minor < HSPZ_ABI_MINOR ? host_max_minor : HSPZ_ABI_MINOR;
-    if (host_min_minor > HSPZ_ABI_MINOR)
+    const uint32_t own = HSPZ_ABI_MINOR;
+    *agreed = host_max_minor < own ? host_max_minor : own;
+    if (host_min_minor > own)
         return hspz__fail(error, HSPZ_E_VERSION,
                           "this plugin speaks ABI %u.0..%u.%u, the host %u.%u..%u.%u: no version in common",
                           HSPZ_ABI_MAJOR, HSPZ_ABI_MAJOR, HSPZ_ABI_MINOR, HSPZ_ABI_MAJOR, host_min_minor,
