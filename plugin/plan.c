@@ -11,20 +11,35 @@
 #include <math.h>
 #include <string.h>
 
-#define NONE 0xffu
-
-/* 16 bytes a row; the letters that are nucleotide codes (U counts as T), upper case, then lower case, and '&' = 0x26. */
+/* U counts as T; O is what is no nucleotide code. */
+#define A HSPZ__A
+#define C HSPZ__C
+#define G HSPZ__G
+#define T HSPZ__T
+#define L HSPZ__LOWER
+#define N HSPZ__N
+#define I HSPZ__IUPAC
+#define X HSPZ__LETTER_X
+#define O 0xff
+/* clang-format off */
 const uint8_t hspz__class_of[256] = {
-    [0 ... 255] = NONE,  ['A'] = HSPZ__A,        ['C'] = HSPZ__C,        ['G'] = HSPZ__G,
-    ['T'] = HSPZ__T,     ['U'] = HSPZ__T,        ['a'] = HSPZ__LOWER,    ['c'] = HSPZ__LOWER,
-    ['g'] = HSPZ__LOWER, ['t'] = HSPZ__LOWER,    ['u'] = HSPZ__LOWER,    ['N'] = HSPZ__N,
-    ['n'] = HSPZ__N,     ['R'] = HSPZ__IUPAC,    ['Y'] = HSPZ__IUPAC,    ['S'] = HSPZ__IUPAC,
-    ['W'] = HSPZ__IUPAC, ['K'] = HSPZ__IUPAC,    ['M'] = HSPZ__IUPAC,    ['B'] = HSPZ__IUPAC,
-    ['D'] = HSPZ__IUPAC, ['H'] = HSPZ__IUPAC,    ['V'] = HSPZ__IUPAC,    ['r'] = HSPZ__IUPAC,
-    ['y'] = HSPZ__IUPAC, ['s'] = HSPZ__IUPAC,    ['w'] = HSPZ__IUPAC,    ['k'] = HSPZ__IUPAC,
-    ['m'] = HSPZ__IUPAC, ['b'] = HSPZ__IUPAC,    ['d'] = HSPZ__IUPAC,    ['h'] = HSPZ__IUPAC,
-    ['v'] = HSPZ__IUPAC, ['X'] = HSPZ__LETTER_X, ['x'] = HSPZ__LETTER_X, ['&'] = HSPZ__SEPARATOR,
+    [0 ... '&' - 1] = O, ['&'] = HSPZ__SEPARATOR, ['&' + 1 ... 'A' - 1] = O,
+    /*       A  B  C  D  E  F  G  H  I  J  K  L  M  N  O  P  Q  R  S  T  U  V  W  X  Y  Z */
+    ['A'] = A, I, C, I, O, O, G, I, O, O, I, O, I, N, O, O, O, I, I, T, T, I, I, X, I, O,
+    ['Z' + 1 ... 'a' - 1] = O,
+    ['a'] = L, I, L, I, O, O, L, I, O, O, I, O, I, N, O, O, O, I, I, L, L, I, I, X, I, O,
+    ['z' + 1 ... 255] = O,
 };
+/* clang-format on */
+#undef A
+#undef C
+#undef G
+#undef T
+#undef L
+#undef N
+#undef I
+#undef X
+#undef O
 
 /* What a field means that a caller of an older minor version does not send. */
 static const hspz_engine_params defaults = {
