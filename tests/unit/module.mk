@@ -1,0 +1,11 @@
+# Unit tests: one Criterion program a component, made of the files with its prefix.
+CFLAGS_tests_unit += -Ihost-shim -Iplugin
+
+# unit_input: readers of FASTA, gzip and 2bit, and the layout of blocks.
+unit_input_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/input_*.c))
+
+$(BUILD)/tests/unit_input: $(unit_input_objects) $(BUILD)/libhspz_host.a
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ -lcriterion -lz -lpthread
+
+test_programs += $(BUILD)/tests/unit_input
