@@ -1,4 +1,5 @@
 /* extensions.c -- the companion systems behind get_extension (SPEC section 10): one row each. */
+#include "companions.h"
 #include "engine.h"
 
 #include <stddef.h>
@@ -10,6 +11,8 @@ typedef struct extension {
 } extension;
 
 static const extension extensions[] = {
+    {HSPZ_HASH_INDEX_ID, &hspz__hash_index},
+    {HSPZ_SOFT_SW_ID, &hspz__soft_sw},
     {NULL, NULL}, /* end of the table */
 };
 
