@@ -124,10 +124,14 @@ static int read_entry(reader *reader, uint64_t *offset, twobit_record *record)
         return code;
     record->name[size] = '\0';
     *offset += 1u + size;
-    if (memchr(record->name, '\0', size) != NULL)
-        return hspz_failed(reader->build->failure, HSPZ_EXIT_DATA,
-                           "%s: record %llu: the name holds a zero byte", reader->build->label,
-                           (unsigned long long)record->number);
+    for (size_t at = 0; at < size; at++) {
+        uint8_t byte = (uint8_t)record->name[at];
+        if (byte <= 32 || byte == 127)
+            return hspz_failed(
+                reader->build->failure, HSPZ_EXIT_DATA,
+                "%s: record %llu: the name holds byte 0x%02x, expected printable characters and no blanks",
+                reader->build->label, (unsigned long long)record->number, byte);
+    }
     if (reader->version == 1)
         return read_u64(reader, offset, what, &record->offset);
     code = read_u32(reader, offset, what, &narrow);

@@ -191,7 +191,7 @@ Test(refusals, twobit_fields)
 {
     poke_refused(AT_VERSION, 2, "2bit version 2, expected 0 or 1");
     poke_refused(AT_COUNT, 0, "without records");
-    poke_refused(AT_COUNT, 0xffffffffu, "the name holds a zero byte");
+    poke_refused(AT_COUNT, 0xffffffffu, "record 2");
     poke_refused(AT_OFFSET, TWOBIT_SIZE, "its offset 56 is beyond 56");
     poke_refused(AT_OFFSET, 0xfffffff0u, "its offset 4294967280 is beyond 56");
     poke_refused(AT_BASES, 9, "the 9 bases of record 1 (a) would end at byte 57, the file has 56");
@@ -205,11 +205,11 @@ Test(refusals, twobit_fields)
     poke_refused(AT_MASK_SIZE, 3, "the end of a mask block 9 is beyond 8");
     bytes file = small_twobit();
     file.data[AT_NAME] = '\t';
-    (void)expect_refused(file.data, file.size, "a record without a name");
+    (void)expect_refused(file.data, file.size, "record 1: the name holds byte 0x09");
     file.data[AT_NAME] = 7;
     (void)expect_refused(file.data, file.size, "the name holds byte 0x07");
     file.data[AT_NAME] = 0;
-    (void)expect_refused(file.data, file.size, "the name holds a zero byte");
+    (void)expect_refused(file.data, file.size, "the name holds byte 0x00");
     file.data[AT_NAME_SIZE] = 255;
     (void)expect_refused(file.data, file.size, "index entry 1 would end at byte");
     bytes_free(&file);
