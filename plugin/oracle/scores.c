@@ -1,0 +1,62 @@
+/* scores.c -- SPEC section 2: the substitution matrix over the symbol classes.
+ *
+ * Idea: the four bases have the caller's scores; the other classes are laid over them in the order L, N, X (IUPAC), the
+ * letter X, E, each rule overwriting what stood there, always symmetric.
+ */
+#include "oracle.h"
+
+#include <limits.h>
+
+static void set(hspz__oracle_rules *rules, int a, int b, int32_t score)
+{
+    rules->score[a * ORACLE_ROW + b] = score;
+    rules->score[b * ORACLE_ROW + a] = score;
+}
+
+/* Class `symbol` against all classes from A up to and including `last`. */
+static void set_against(hspz__oracle_rules *rules, int symbol, int last, int32_t score)
+{
+    for (int other = ORACLE_A; other <= last; other++)
+        set(rules, symbol, other, score);
+}
+
+/* E ends every extension: ten times what x-drop allows. */
+static int32_t separator_score(int32_t xdrop)
+{
+    int64_t score = -10 * (int64_t)xdrop;
+    return score < INT32_MIN ? INT32_MIN : (int32_t)score;
+}
+
+void hspz__oracle_scores(hspz__oracle_rules *rules)
+{
+    const hspz_engine_params *p = &rules->params;
+    for (int t = 0; t < 4; t++)
+        for (int q = 0; q < 4; q++)
+            rules->score[t * ORACLE_ROW + q] = p->scores[4 * t + q];
+
+    /* L: soft-masked bases are bad against every base and against themselves. */
+    set_against(rules, ORACLE_LOWER, ORACLE_LOWER, p->bad_score);
+
+    /* N: bad, unless it is declared ambiguous: then a reward against itself, a penalty against the rest. */
+    if (p->ambiguous == HSPZ_AMBIGUOUS_NONE) {
+        set_against(rules, ORACLE_N, ORACLE_N, p->bad_score);
+    } else {
+        set_against(rules, ORACLE_N, ORACLE_LOWER, -p->ambiguous_penalty);
+        set(rules, ORACLE_N, ORACLE_N, p->ambiguous_reward);
+    }
+
+    /* X: the other IUPAC codes. */
+    if (p->ambiguous == HSPZ_AMBIGUOUS_IUPAC) {
+        set_against(rules, ORACLE_IUPAC, ORACLE_N, -p->ambiguous_penalty);
+        set(rules, ORACLE_IUPAC, ORACLE_IUPAC, p->ambiguous_reward);
+    } else {
+        set_against(rules, ORACLE_IUPAC, ORACLE_T, p->fill_score);
+        set(rules, ORACLE_IUPAC, ORACLE_LOWER, p->bad_score);
+        set(rules, ORACLE_IUPAC, ORACLE_N, p->bad_score);
+        set(rules, ORACLE_IUPAC, ORACLE_IUPAC, p->fill_score);
+    }
+
+    /* The letter X is bad against everything whatever `ambiguous` says; E comes last. */
+    set_against(rules, ORACLE_LETTER_X, ORACLE_LETTER_X, p->bad_score);
+    set_against(rules, ORACLE_SEPARATOR, ORACLE_LETTER_X, separator_score(p->xdrop));
+}
