@@ -104,9 +104,11 @@ typedef struct hspz_options {
     /* Output */
     char output[HSPZ_OPTION_PATH]; /* directory, FILE.segments, or "-"; "" when not given */
     int64_t force;                 /* bool: existing results may be replaced */
-    int64_t progress;              /* HSPZ_PROGRESS_... */
-    char stats[HSPZ_OPTION_PATH];  /* JSON file, "-" for stdout, "" for none */
-    int64_t log_level;             /* HSPZ_LOG_... */
+    int64_t map_names; /* bool: records whose names LASTZ would misread get others, listed in a file */
+    int64_t repeats;   /* bench: runs of the search */
+    int64_t progress;  /* HSPZ_PROGRESS_... */
+    char stats[HSPZ_OPTION_PATH]; /* JSON file, "-" for stdout, "" for none */
+    int64_t log_level;            /* HSPZ_LOG_... */
 
     /* Plugin and device */
     char plugin[HSPZ_OPTION_PATH];  /* file, "" for the search order of the loader */
