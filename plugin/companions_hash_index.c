@@ -201,7 +201,8 @@ static void *span_memory(hspz__judge *judge, uint64_t chunks, size_t size)
 static uint64_t table_scratch(const hspz_hash_table *table, uint32_t device_kind, uint64_t chunks)
 {
     const hspz__hash_device *device = device_of(device_kind);
-    if (device == NULL || table == NULL || table->struct_size < sizeof *table)
+    if (device == NULL || table == NULL || table->struct_size < sizeof *table ||
+        (table->capacity & (table->capacity - 1)) != 0)
         return 0;
     return device->build_scratch(table->capacity, chunks);
 }
