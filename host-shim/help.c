@@ -61,28 +61,42 @@ static void value_name(const hspz__option *option, char *text, size_t size)
     snprintf(text, size, "%s", names[option->type] != NULL ? names[option->type] : "");
 }
 
+/* Adds a part of the parenthesis behind an explanation. */
+static void add_part(char *text, size_t size, const char *label, const char *part)
+{
+    const size_t used = strlen(text);
+    if (part != NULL && *part != '\0' && used < size)
+        snprintf(text + used, size - used, "%s%s%s", used > 0 ? "; " : "", label, part);
+}
+
+/* "--name VALUE", "--noname, --name" or "-o, --output FILE". */
+static void option_head(const hspz__option *option, char *text, size_t size)
+{
+    char value[32];
+    value_name(option, value, sizeof value);
+    if (option->letter != 0)
+        snprintf(text, size, "  -%c, --%s %s", option->letter, option->name, value);
+    else if (option->type != HSPZ__TYPE_SWITCH)
+        snprintf(text, size, "      --%s %s", option->name, value);
+    else if (option->initial != 0)
+        snprintf(text, size, "      --no%s, --%s", option->name, option->name);
+    else
+        snprintf(text, size, "      --%s", option->name);
+}
+
 static void print_option(FILE *out, const hspz__option *option, const hspz_options *defaults)
 {
-    char value[32], range[512], initial[HSPZ__VALUE_TEXT], text[2048 + HSPZ__VALUE_TEXT], head[128],
-        also[128] = "", unit[64] = "";
-    const bool is_switch = option->type == HSPZ__TYPE_SWITCH;
-    value_name(option, value, sizeof value);
+    char head[128], range[512], initial[HSPZ__VALUE_TEXT], parts[1024] = "", text[2048];
+    option_head(option, head, sizeof head);
     hspz__option_range(option, range, sizeof range);
     hspz__option_format(defaults, option, initial);
-    if (option->letter != 0)
-        snprintf(head, sizeof head, "  -%c, --%s %s", option->letter, option->name, value);
-    else if (is_switch && option->initial != 0)
-        snprintf(head, sizeof head, "      --no%s, --%s", option->name, option->name);
-    else
-        snprintf(head, sizeof head, "      --%s%s%s", option->name, is_switch ? "" : " ", value);
-    if (option->other_name != NULL)
-        snprintf(also, sizeof also, "; also --%s", option->other_name);
-    if (option->type == HSPZ__TYPE_TEXT || option->type == HSPZ__TYPE_PATH)
-        range[0] = '\0'; /* a number of bytes helps nobody here */
-    if (option->unit != NULL)
-        snprintf(unit, sizeof unit, "; %s", option->unit);
-    snprintf(text, sizeof text, "%s (%s%s%s%sdefault %s)", option->help, range, unit, also,
-             *range != '\0' || *also != '\0' ? "; " : "", *initial != '\0' ? initial : "none");
+    if (option->type != HSPZ__TYPE_TEXT &&
+        option->type != HSPZ__TYPE_PATH) /* a number of bytes helps nobody */
+        add_part(parts, sizeof parts, "", range);
+    add_part(parts, sizeof parts, "", option->unit);
+    add_part(parts, sizeof parts, "also --", option->other_name);
+    add_part(parts, sizeof parts, "default ", *initial != '\0' ? initial : "none");
+    snprintf(text, sizeof text, "%s (%s)", option->help, parts);
 
     size_t column = (size_t)fprintf(out, "%s", head);
     if (column + 2 > TEXT_COLUMN) {

@@ -158,11 +158,13 @@ int hspz_command_by_name(const char *name);
 /* The whole chain for a command: defaults, system file, user file, --config, environment, command line, then
  * hspz_options_check. `arguments` are those behind the subcommand's name (count of them; the strings must outlive
  * `options`); `environment` is a NULL-terminated list of NAME=VALUE. 0, or an exit code with one sentence in
- * `failure`. When --help or --version is among the arguments the rest is not judged and no file is read. */
+ * `failure`. When --help or --version is among the arguments the rest is not judged and no file is read. One thread of
+ * the process at a time: getopt's state is global. */
 int hspz_options_load(hspz_options *options, int command, int count, char *const arguments[],
                       char *const environment[], hspz_failure *failure) __attribute__((warn_unused_result));
 
-/* The links of that chain, for hosts with a chain of their own. Each adds to `options` what its source says. */
+/* The links of that chain, for hosts with a chain of their own. Each adds to `options` what its source says.
+ * hspz_options_read_arguments: one thread of the process at a time. */
 int hspz_options_read_file(hspz_options *options, int origin, const char *path, bool must_exist,
                            hspz_failure *failure) __attribute__((warn_unused_result));
 int hspz_options_read_ini(hspz_options *options, int origin, const char *name, const char *text,
