@@ -111,8 +111,10 @@ static int clean(reader *reader, uint8_t *bases, const uint8_t *bytes, size_t si
             return refuse(reader, at - 1, ' ');
         if (!hspz__is_letter(byte))
             return refuse(reader, at, byte);
-        if (byte == 'U' || byte == 'u')
+        if (byte == 'U' || byte == 'u') {
             byte--; /* T, t */
+            reader->build->genome->rna = true;
+        }
         bases[(*kept)++] = byte;
     }
     return 0;

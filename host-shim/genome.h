@@ -54,6 +54,7 @@ typedef struct hspz_genome {
     hspz_composition composition; /* of the bases as stored, after unmask */
     uint64_t unmasked;            /* letters that `unmask` raised */
     uint64_t file_bytes;          /* bytes read from the file, before decompression */
+    bool rna;                     /* the file has U where `bases` has T */
 } hspz_genome;
 
 typedef struct hspz_genome_options {
