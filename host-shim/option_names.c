@@ -68,6 +68,13 @@ static size_t least_of(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/* For guesses, MAX_HITS and max-hits are alike too. */
+static bool alike(char a, char b)
+{
+    const char x = plain(a), y = plain(b);
+    return x == y || ((x | 0x20) == (y | 0x20) && (x | 0x20) >= 'a' && (x | 0x20) <= 'z');
+}
+
 /* Insertions, deletions, substitutions and swaps of neighbours that turn a into b; both shorter than NAME_LONG. */
 static size_t edit_distance(const char *a, const char *b)
 {
@@ -79,9 +86,9 @@ static size_t edit_distance(const char *a, const char *b)
     for (size_t i = 1; i <= rows_needed; i++) {
         now[0] = i;
         for (size_t j = 1; j <= columns; j++) {
-            const bool same = plain(a[i - 1]) == plain(b[j - 1]);
+            const bool same = alike(a[i - 1], b[j - 1]);
             now[j] = least_of(least_of(now[j - 1], last[j]) + 1, last[j - 1] + !same);
-            if (i > 1 && j > 1 && plain(a[i - 1]) == plain(b[j - 2]) && plain(a[i - 2]) == plain(b[j - 1]))
+            if (i > 1 && j > 1 && alike(a[i - 1], b[j - 2]) && alike(a[i - 2], b[j - 1]))
                 now[j] = least_of(now[j], before[j - 2] + 1);
         }
         size_t *const spare = before;

@@ -228,9 +228,11 @@ static int take_row(score_file *file, char *const tokens[], unsigned count)
     for (unsigned i = 0; rc == HSPZ_EXIT_OK && i < 4; i++)
         rc = parse_score(file, "score", tokens[i + (file->labelled == 1)],
                          &file->scores->matrix[4 * base + file->column_base[i]]);
+    if (rc != HSPZ_EXIT_OK)
+        return rc;
     file->row_line[base] = file->line;
     file->rows++;
-    return rc;
+    return HSPZ_EXIT_OK;
 }
 
 static int take_line(score_file *file, char *line)

@@ -9,3 +9,12 @@ $(BUILD)/tests/unit_input: $(unit_input_objects) $(BUILD)/libhspz_host.a
 	$(CC) $(LDFLAGS) -o $@ $^ -lcriterion -lz -lpthread
 
 test_programs += $(BUILD)/tests/unit_input
+
+# unit_options: settings from every source, INI and score files, help. Runs from the top of the repository (configs/).
+unit_options_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/options_*.c))
+
+$(BUILD)/tests/unit_options: $(unit_options_objects) $(BUILD)/libhspz_host.a
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ -lcriterion -linih -lz -ldl -lpthread -lm
+
+test_programs += $(BUILD)/tests/unit_options

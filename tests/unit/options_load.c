@@ -1,0 +1,78 @@
+/* options_load.c -- see options_load.h */
+#include "options_load.h"
+
+#include <criterion/criterion.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WORDS_MOST 64
+
+/* Cuts `text` at '|' into `words`, NULL-terminated; the copy is leaked, for operands point into it. */
+static int split(const char *text, char *words[WORDS_MOST])
+{
+    int count = 0;
+    char *copy = strdup(text);
+    cr_assert(copy != NULL);
+    for (char *start = copy; count < WORDS_MOST - 1;) {
+        words[count++] = start;
+        char *bar = strchr(start, '|');
+        if (bar == NULL)
+            break;
+        *bar = '\0';
+        start = bar + 1;
+    }
+    words[count] = NULL;
+    return count;
+}
+
+int load_line(hspz_options *options, const char *line, const char *environment, hspz_failure *failure)
+{
+    char *words[WORDS_MOST], *variables[WORDS_MOST];
+    const int count = split(line, words);
+    const int command = hspz_command_by_name(words[0]);
+    cr_assert(command >= 0, "no command in '%s'", line);
+    int variable_count = 0;
+    if (environment != NULL)
+        variable_count = split(environment, variables);
+    variables[variable_count] = NULL;
+    memset(failure, 0, sizeof *failure);
+    return hspz_options_load(options, command, count - 1, words + 1, variables, failure);
+}
+
+void load_or_fail(hspz_options *options, const char *line, const char *environment)
+{
+    hspz_failure failure;
+    const int rc = load_line(options, line, environment, &failure);
+    cr_assert(rc == HSPZ_EXIT_OK, "'%s': %s", line, failure.text);
+}
+
+const char *write_file(const char *name, const char *text, size_t length)
+{
+    static char directory[64] = "";
+    static char paths[16][128];
+    static size_t used = 0;
+    if (directory[0] == '\0') {
+        strcpy(directory, "/tmp/hspz_options_XXXXXX");
+        cr_assert(mkdtemp(directory) != NULL);
+    }
+    char *path = paths[used++ % 16];
+    snprintf(path, 128, "%s/%s", directory, name);
+    FILE *file = fopen(path, "wb");
+    cr_assert(file != NULL);
+    cr_assert(fwrite(text, 1, length, file) == length);
+    cr_assert(fclose(file) == 0);
+    return path;
+}
+
+char *printed(print_options *print, const hspz_options *options)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    cr_assert(out != NULL);
+    print(out, options);
+    cr_assert(fclose(out) == 0);
+    return text;
+}
