@@ -1,0 +1,229 @@
+/* avx2.c -- the kernels with 32 hits in the 32 byte lanes of a register; a call works its 64 rows in two halves.
+ *
+ * Idea: as in avx512.c. AVX2 looks up 16 entries at a time, so a table of 64 takes four lookups, chosen among by the upper
+ * two bits of the index.
+ */
+#include "kernels.h"
+
+#include <immintrin.h>
+
+#define HALF 32u
+
+static void contexts(const uint8_t *packed, const uint32_t *positions, uint32_t offset, uint32_t count,
+                     uint8_t (*out)[HSPZ__CONTEXT])
+{
+    const __m256i unflagged = _mm256_set_epi64x(0x0fffffffffffffff, -1, -1, -1);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t base = (uint64_t)positions[i] + offset;
+        const uint8_t *from = packed + base / 4;
+        const int shift = 2 * (int)(base % 4);
+        const __m256i low = _mm256_loadu_si256((const __m256i *)from);
+        const __m256i high = _mm256_loadu_si256((const __m256i *)(from + 8));
+        const __m256i bits = _mm256_or_si256(_mm256_srl_epi64(low, _mm_cvtsi32_si128(shift)),
+                                             _mm256_sll_epi64(high, _mm_cvtsi32_si128(64 - shift)));
+        _mm256_storeu_si256((__m256i *)out[i], _mm256_and_si256(bits, unflagged));
+    }
+}
+
+static inline __m256i two_rows(const uint8_t (*rows)[HSPZ__CONTEXT], uint32_t i, uint32_t at)
+{
+    const __m128i low = _mm_load_si128((const __m128i *)(rows[i] + at));
+    const __m128i high = _mm_load_si128((const __m128i *)(rows[i + 16] + at));
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+}
+
+/* column[k] = byte `at` + k of 32 rows, k < 16. */
+static inline void transpose(const uint8_t (*rows)[HSPZ__CONTEXT], uint32_t at, __m256i column[16])
+{
+    __m256i a[16], b[16];
+    for (uint32_t i = 0; i < 16; i++)
+        a[i] = two_rows(rows, i, at);
+    for (uint32_t i = 0; i < 8; i++) {
+        b[2 * i] = _mm256_unpacklo_epi8(a[i], a[i + 8]);
+        b[2 * i + 1] = _mm256_unpackhi_epi8(a[i], a[i + 8]);
+    }
+    for (uint32_t i = 0; i < 8; i++) {
+        a[2 * i] = _mm256_unpacklo_epi8(b[i], b[i + 8]);
+        a[2 * i + 1] = _mm256_unpackhi_epi8(b[i], b[i + 8]);
+    }
+    for (uint32_t i = 0; i < 8; i++) {
+        b[2 * i] = _mm256_unpacklo_epi8(a[i], a[i + 8]);
+        b[2 * i + 1] = _mm256_unpackhi_epi8(a[i], a[i + 8]);
+    }
+    for (uint32_t i = 0; i < 8; i++) {
+        column[2 * i] = _mm256_unpacklo_epi8(b[i], b[i + 8]);
+        column[2 * i + 1] = _mm256_unpackhi_epi8(b[i], b[i + 8]);
+    }
+}
+
+typedef struct side {
+    __m256i rise, fall, ended;
+    const uint8_t *rises, *falls;
+    __m256i drop;
+} side;
+
+static inline side side_init(const hspz__filter *f, uint32_t which)
+{
+    return (side){.rise = _mm256_setzero_si256(),
+                  .fall = _mm256_setzero_si256(),
+                  .ended = _mm256_setzero_si256(),
+                  .rises = f->rise[which],
+                  .falls = f->fall[which],
+                  .drop = _mm256_set1_epi8((char)f->drop)};
+}
+
+static inline __m256i quarter(const uint8_t *table, uint32_t number)
+{
+    return _mm256_broadcastsi128_si256(_mm_load_si128((const __m128i *)(table + 16 * number)));
+}
+
+/* table[code % 64] in each lane. `bit4` and `bit5` have these bits of the code at the top of each byte. */
+static inline __m256i lookup(const uint8_t *table, __m256i low, __m256i bit4, __m256i bit5)
+{
+    const __m256i a = _mm256_blendv_epi8(_mm256_shuffle_epi8(quarter(table, 0), low),
+                                         _mm256_shuffle_epi8(quarter(table, 1), low), bit4);
+    const __m256i b = _mm256_blendv_epi8(_mm256_shuffle_epi8(quarter(table, 2), low),
+                                         _mm256_shuffle_epi8(quarter(table, 3), low), bit4);
+    return _mm256_blendv_epi8(a, b, bit5);
+}
+
+static inline void step(side *s, __m256i code)
+{
+    const __m256i low = _mm256_and_si256(code, _mm256_set1_epi8(0x0f));
+    const __m256i bit4 = _mm256_slli_epi16(code, 3), bit5 = _mm256_slli_epi16(code, 2);
+    const __m256i rise = lookup(s->rises, low, bit4, bit5);
+    const __m256i fall = lookup(s->falls, low, bit4, bit5);
+    const __m256i gain = _mm256_andnot_si256(s->ended, _mm256_subs_epu8(rise, s->fall));
+    s->rise = _mm256_adds_epu8(s->rise, gain);
+    s->fall = _mm256_adds_epu8(_mm256_subs_epu8(s->fall, rise), fall);
+    const __m256i within = _mm256_cmpeq_epi8(_mm256_max_epu8(s->fall, s->drop), s->drop);
+    s->ended = _mm256_or_si256(s->ended, _mm256_xor_si256(within, _mm256_set1_epi8(-1)));
+}
+
+static inline __m256i low_two(__m256i x)
+{
+    return _mm256_and_si256(_mm256_srli_epi16(x, 6), _mm256_set1_epi8(0x03));
+}
+
+static inline __m256i low_four(__m256i x)
+{
+    return _mm256_and_si256(_mm256_srli_epi16(x, 4), _mm256_set1_epi8(0x0f));
+}
+
+static inline __m256i up_two(__m256i x)
+{
+    return _mm256_and_si256(_mm256_slli_epi16(x, 2), _mm256_set1_epi8((char)0xfc));
+}
+
+static inline __m256i up_four(__m256i x)
+{
+    return _mm256_and_si256(_mm256_slli_epi16(x, 4), _mm256_set1_epi8((char)0xf0));
+}
+
+/* Twelve bases in ascending order from three columns. */
+static inline void step_right(side *s, __m256i c0, __m256i c1, __m256i c2)
+{
+    step(s, c0);
+    step(s, _mm256_or_si256(low_two(c0), up_two(c1)));
+    step(s, _mm256_or_si256(low_four(c1), up_four(c2)));
+    step(s, _mm256_srli_epi16(c2, 2));
+}
+
+/* The same in descending order. */
+static inline void step_left(side *s, __m256i c0, __m256i c1, __m256i c2)
+{
+    step(s, _mm256_srli_epi16(c2, 2));
+    step(s, _mm256_or_si256(low_four(c1), up_four(c2)));
+    step(s, _mm256_or_si256(low_two(c0), up_two(c1)));
+    step(s, c0);
+}
+
+/* Scans 32 rows; the answer has the flagged rows. */
+static inline uint32_t scan(const uint8_t (*rows)[HSPZ__CONTEXT], side *right, side *left)
+{
+    __m256i c[32];
+    transpose(rows, 0, c);
+    transpose(rows, 16, c + 16);
+    for (uint32_t k = HSPZ__CONTEXT_LEFT; k + 3 <= HSPZ__CONTEXT; k += 3)
+        step_right(right, c[k], c[k + 1], c[k + 2]);
+    step(right, c[30]);
+    step(right, _mm256_or_si256(low_two(c[30]), up_two(c[31])));
+    for (uint32_t k = HSPZ__CONTEXT_LEFT; k >= 3; k -= 3)
+        step_left(left, c[k - 3], c[k - 2], c[k - 1]);
+    const __m256i flags =
+        _mm256_and_si256(c[31], _mm256_set1_epi8((char)(HSPZ__FLAG_TARGET | HSPZ__FLAG_QUERY)));
+    return ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(flags, _mm256_setzero_si256()));
+}
+
+static inline uint32_t passes(const hspz__filter *f, const side *right, const side *left)
+{
+    const __m256i keep = _mm256_set1_epi8((char)f->keep);
+    const __m256i total = _mm256_adds_epu8(right->rise, left->rise);
+    const __m256i enough = _mm256_cmpeq_epi8(_mm256_max_epu8(total, keep), total);
+    const __m256i both = _mm256_and_si256(right->ended, left->ended);
+    return (uint32_t)_mm256_movemask_epi8(enough) | ~(uint32_t)_mm256_movemask_epi8(both);
+}
+
+static inline uint64_t first(uint32_t count)
+{
+    return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
+}
+
+static uint64_t filter(const hspz__filter *f, const uint8_t (*target)[HSPZ__CONTEXT],
+                       const uint8_t (*query)[HSPZ__CONTEXT], const uint32_t *target_at,
+                       const uint32_t *query_at, uint32_t count)
+{
+    _Alignas(64) uint8_t rows[HSPZ__LANES][HSPZ__CONTEXT];
+    for (uint32_t i = 0; i < count; i++) {
+        const __m256i t = _mm256_loadu_si256((const __m256i *)target[target_at[i]]);
+        const __m256i q = _mm256_loadu_si256((const __m256i *)query[query_at[i]]);
+        _mm256_store_si256((__m256i *)rows[i], _mm256_xor_si256(t, q));
+    }
+    for (uint32_t i = count; i < HSPZ__LANES; i++)
+        _mm256_store_si256((__m256i *)rows[i], _mm256_setzero_si256());
+    uint64_t answer = 0;
+    for (uint32_t half = 0; half < HSPZ__LANES && half < count; half += HALF) {
+        side right = side_init(f, 0), left = side_init(f, 1);
+        const uint32_t flagged = scan(rows + half, &right, &left);
+        answer |= (uint64_t)(flagged | passes(f, &right, &left)) << half;
+    }
+    return answer & first(count);
+}
+
+static uint64_t filter_wide(const hspz__filter *f, const uint8_t (*inner)[HSPZ__CONTEXT],
+                            const uint8_t (*outer)[HSPZ__CONTEXT], uint32_t count)
+{
+    uint64_t answer = 0;
+    for (uint32_t half = 0; half < HSPZ__LANES && half < count; half += HALF) {
+        side right = side_init(f, 0), left = side_init(f, 1);
+        const uint32_t flagged = scan(inner + half, &right, &left);
+        scan(outer + half, &right, &left);
+        answer |= (uint64_t)(flagged | passes(f, &right, &left)) << half;
+    }
+    return answer & first(count);
+}
+
+static void matches(const uint8_t *target, const uint8_t *query, uint64_t length, uint32_t count[4])
+{
+    uint64_t i = 0;
+    for (; i + 32 <= length; i += 32) {
+        const __m256i t = _mm256_loadu_si256((const __m256i *)(target + i));
+        const __m256i q = _mm256_loadu_si256((const __m256i *)(query + i));
+        const uint32_t same = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(t, q));
+        for (int c = 0; c < 4; c++) {
+            const __m256i is_c = _mm256_cmpeq_epi8(t, _mm256_set1_epi8((char)c));
+            count[c] += (uint32_t)_mm_popcnt_u32(same & (uint32_t)_mm256_movemask_epi8(is_c));
+        }
+    }
+    for (; i < length; i++)
+        if (target[i] == query[i] && target[i] < 4)
+            count[target[i]]++;
+}
+
+const hspz__cpu_kernels hspz__cpu_avx2 = {
+    .name = "avx2",
+    .contexts = contexts,
+    .filter = filter,
+    .filter_wide = filter_wide,
+    .matches = matches,
+};

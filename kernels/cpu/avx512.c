@@ -1,0 +1,210 @@
+/* avx512.c -- the kernels with 64 hits in the 64 byte lanes of a register (AVX-512 F, BW, VL, DQ, VBMI).
+ *
+ * Idea: 64 rows of 32 bytes are transposed, so that register j holds byte j of every row, that is four bases of each hit. Three
+ * bytes make four groups of three bases; vpermb looks all 64 groups up at once in the tables of 64 entries and ignores the
+ * upper two bits of each index, so that cutting the groups out takes few shifts. Seven instructions then
+ * advance 64 hits by three bases.
+ */
+#include "kernels.h"
+
+#include <immintrin.h>
+#include <string.h>
+
+static void contexts(const uint8_t *packed, const uint32_t *positions, uint32_t offset, uint32_t count,
+                     uint8_t (*out)[HSPZ__CONTEXT])
+{
+    const __m256i unflagged = _mm256_set_epi64x(0x0fffffffffffffff, -1, -1, -1);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t base = (uint64_t)positions[i] + offset;
+        const uint8_t *from = packed + base / 4;
+        const int shift = 2 * (int)(base % 4);
+        const __m256i low = _mm256_loadu_si256((const __m256i *)from);
+        const __m256i high = _mm256_loadu_si256((const __m256i *)(from + 8));
+        const __m256i bits = _mm256_or_si256(_mm256_srl_epi64(low, _mm_cvtsi32_si128(shift)),
+                                             _mm256_sll_epi64(high, _mm_cvtsi32_si128(64 - shift)));
+        _mm256_storeu_si256((__m256i *)out[i], _mm256_and_si256(bits, unflagged));
+    }
+}
+
+/* Sixteen bytes, at `at`, of rows i, i + 16, i + 32 and i + 48. */
+static inline __m512i four_rows(const uint8_t (*rows)[HSPZ__CONTEXT], uint32_t i, uint32_t at)
+{
+    __m512i x = _mm512_castsi128_si512(_mm_load_si128((const __m128i *)(rows[i] + at)));
+    x = _mm512_mask_broadcast_i32x4(x, 0x00f0, _mm_load_si128((const __m128i *)(rows[i + 16] + at)));
+    x = _mm512_mask_broadcast_i32x4(x, 0x0f00, _mm_load_si128((const __m128i *)(rows[i + 32] + at)));
+    return _mm512_mask_broadcast_i32x4(x, 0xf000, _mm_load_si128((const __m128i *)(rows[i + 48] + at)));
+}
+
+/* column[k] = byte `at` + k of all 64 rows, k < 16: a 16 x 16 transposition in each quarter of the registers. */
+static inline void transpose(const uint8_t (*rows)[HSPZ__CONTEXT], uint32_t at, __m512i column[16])
+{
+    __m512i a[16], b[16];
+    for (uint32_t i = 0; i < 16; i++)
+        a[i] = four_rows(rows, i, at);
+    for (uint32_t i = 0; i < 8; i++) { /* rows i and i + 8 */
+        b[2 * i] = _mm512_unpacklo_epi8(a[i], a[i + 8]);
+        b[2 * i + 1] = _mm512_unpackhi_epi8(a[i], a[i + 8]);
+    }
+    for (uint32_t i = 0; i < 8; i++) {
+        a[2 * i] = _mm512_unpacklo_epi8(b[i], b[i + 8]);
+        a[2 * i + 1] = _mm512_unpackhi_epi8(b[i], b[i + 8]);
+    }
+    for (uint32_t i = 0; i < 8; i++) {
+        b[2 * i] = _mm512_unpacklo_epi8(a[i], a[i + 8]);
+        b[2 * i + 1] = _mm512_unpackhi_epi8(a[i], a[i + 8]);
+    }
+    for (uint32_t i = 0; i < 8; i++) {
+        column[2 * i] = _mm512_unpacklo_epi8(b[i], b[i + 8]);
+        column[2 * i + 1] = _mm512_unpackhi_epi8(b[i], b[i + 8]);
+    }
+}
+
+/* One side of 64 hits. */
+typedef struct side {
+    __m512i rise, fall, rises, falls, drop;
+    __mmask64 going;
+} side;
+
+static inline side side_init(const hspz__filter *f, uint32_t which)
+{
+    return (side){.rise = _mm512_setzero_si512(),
+                  .fall = _mm512_setzero_si512(),
+                  .rises = _mm512_load_si512(f->rise[which]),
+                  .falls = _mm512_load_si512(f->fall[which]),
+                  .drop = _mm512_set1_epi8((char)f->drop),
+                  .going = ~UINT64_C(0)};
+}
+
+static inline void step(side *s, __m512i code)
+{
+    const __m512i rise = _mm512_permutexvar_epi8(code, s->rises);
+    const __m512i fall = _mm512_permutexvar_epi8(code, s->falls);
+    s->rise = _mm512_mask_adds_epu8(s->rise, s->going, s->rise, _mm512_subs_epu8(rise, s->fall));
+    s->fall = _mm512_adds_epu8(_mm512_subs_epu8(s->fall, rise), fall);
+    s->going = _mm512_mask_cmple_epu8_mask(s->going, s->fall, s->drop);
+}
+
+/* In the codes only the low six bits of a byte count; 16-bit shifts may leave bits of the neighbour above them. */
+static inline __m512i low_two(__m512i x) /* bits 6,7 of each byte to 0,1 */
+{
+    return _mm512_and_si512(_mm512_srli_epi16(x, 6), _mm512_set1_epi8(0x03));
+}
+
+static inline __m512i low_four(__m512i x) /* bits 4..7 to 0..3 */
+{
+    return _mm512_and_si512(_mm512_srli_epi16(x, 4), _mm512_set1_epi8(0x0f));
+}
+
+static inline __m512i up_two(__m512i x) /* bits 0..3 to 2..5 */
+{
+    return _mm512_and_si512(_mm512_slli_epi16(x, 2), _mm512_set1_epi8((char)0xfc));
+}
+
+static inline __m512i up_four(__m512i x) /* bits 0,1 to 4,5 */
+{
+    return _mm512_and_si512(_mm512_slli_epi16(x, 4), _mm512_set1_epi8((char)0xf0));
+}
+
+/* Twelve bases, ascending, from three columns; or six from two of them. */
+static inline void step_right(side *s, __m512i c0, __m512i c1)
+{
+    step(s, c0);
+    step(s, _mm512_or_si512(low_two(c0), up_two(c1)));
+}
+
+static inline void step_right_rest(side *s, __m512i c1, __m512i c2)
+{
+    step(s, _mm512_or_si512(low_four(c1), up_four(c2)));
+    step(s, _mm512_srli_epi16(c2, 2));
+}
+
+/* Twelve bases, descending, from the columns of ascending bytes c0, c1, c2. */
+static inline void step_left(side *s, __m512i c0, __m512i c1, __m512i c2)
+{
+    step(s, _mm512_srli_epi16(c2, 2));
+    step(s, _mm512_or_si512(low_four(c1), up_four(c2)));
+    step(s, _mm512_or_si512(low_two(c0), up_two(c1)));
+    step(s, c0);
+}
+
+/* Scans 64 rows; the answer has the flagged rows. */
+static inline __mmask64 scan(const uint8_t (*rows)[HSPZ__CONTEXT], side *right, side *left)
+{
+    __m512i c[32];
+    transpose(rows, 0, c);
+    transpose(rows, 16, c + 16);
+#define RIGHT(k)                                                                                             \
+    step_right(right, c[k], c[k + 1]);                                                                       \
+    step_right_rest(right, c[k + 1], c[k + 2]);
+    RIGHT(18)
+    RIGHT(21)
+    RIGHT(24)
+    RIGHT(27)
+#undef RIGHT
+    step_right(right, c[30], c[31]);
+    step_left(left, c[15], c[16], c[17]);
+    step_left(left, c[12], c[13], c[14]);
+    step_left(left, c[9], c[10], c[11]);
+    step_left(left, c[6], c[7], c[8]);
+    step_left(left, c[3], c[4], c[5]);
+    step_left(left, c[0], c[1], c[2]);
+    return _mm512_test_epi8_mask(c[31], _mm512_set1_epi8((char)(HSPZ__FLAG_TARGET | HSPZ__FLAG_QUERY)));
+}
+
+static inline uint64_t passes(const hspz__filter *f, const side *right, const side *left)
+{
+    const __m512i total = _mm512_adds_epu8(right->rise, left->rise);
+    return right->going | left->going | _mm512_cmpge_epu8_mask(total, _mm512_set1_epi8((char)f->keep));
+}
+
+static inline uint64_t first(uint32_t count)
+{
+    return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
+}
+
+static uint64_t filter(const hspz__filter *f, const uint8_t (*target)[HSPZ__CONTEXT],
+                       const uint8_t (*query)[HSPZ__CONTEXT], const uint32_t *target_at,
+                       const uint32_t *query_at, uint32_t count)
+{
+    _Alignas(64) uint8_t rows[HSPZ__LANES][HSPZ__CONTEXT];
+    for (uint32_t i = 0; i < count; i++) {
+        const __m256i t = _mm256_loadu_si256((const __m256i *)target[target_at[i]]);
+        const __m256i q = _mm256_loadu_si256((const __m256i *)query[query_at[i]]);
+        _mm256_store_si256((__m256i *)rows[i], _mm256_xor_si256(t, q));
+    }
+    for (uint32_t i = count; i < HSPZ__LANES; i++)
+        _mm256_store_si256((__m256i *)rows[i], _mm256_setzero_si256());
+    side right = side_init(f, 0), left = side_init(f, 1);
+    const __mmask64 flagged = scan(rows, &right, &left);
+    return (flagged | passes(f, &right, &left)) & first(count);
+}
+
+static uint64_t filter_wide(const hspz__filter *f, const uint8_t (*inner)[HSPZ__CONTEXT],
+                            const uint8_t (*outer)[HSPZ__CONTEXT], uint32_t count)
+{
+    side right = side_init(f, 0), left = side_init(f, 1);
+    const __mmask64 flagged = scan(inner, &right, &left);
+    scan(outer, &right, &left);
+    return (flagged | passes(f, &right, &left)) & first(count);
+}
+
+static void matches(const uint8_t *target, const uint8_t *query, uint64_t length, uint32_t count[4])
+{
+    for (uint64_t i = 0; i < length; i += 64) {
+        const __mmask64 valid = first(length - i < 64 ? (uint32_t)(length - i) : 64);
+        const __m512i t = _mm512_maskz_loadu_epi8(valid, target + i);
+        const __m512i q = _mm512_maskz_loadu_epi8(valid, query + i);
+        const __mmask64 same = _mm512_mask_cmpeq_epi8_mask(valid, t, q);
+        for (int c = 0; c < 4; c++)
+            count[c] +=
+                (uint32_t)_mm_popcnt_u64(_mm512_mask_cmpeq_epi8_mask(same, t, _mm512_set1_epi8((char)c)));
+    }
+}
+
+const hspz__cpu_kernels hspz__cpu_avx512 = {
+    .name = "avx512",
+    .contexts = contexts,
+    .filter = filter,
+    .filter_wide = filter_wide,
+    .matches = matches,
+};

@@ -1,0 +1,70 @@
+/* kernels.h -- the inner loops of the CPU backend, one table of functions for each instruction set.
+ *
+ * Idea: a hit is judged on a context, 128 bases around its anchor packed in 32 bytes: 72 before (the seed window is their end)
+ * and 56 after. Target context XOR query context is a row of XOR classes. The filter scans rows with upper bounds of the scores, three
+ * bases a step, and rejects a hit only on proof; see filter.c for the proof. The scalar table is the
+ * reference: every other table gives the same answers bit for bit.
+ */
+#ifndef HSPZ__CPU_KERNELS_H
+#define HSPZ__CPU_KERNELS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HSPZ__CONTEXT 32u       /* bytes */
+#define HSPZ__CONTEXT_LEFT 18u  /* bytes before the anchor: 72 bases, 24 steps */
+#define HSPZ__CONTEXT_RIGHT 14u /* bytes from it on: 18 steps, then two bases that are not scanned */
+#define HSPZ__LANES 64u         /* rows a call of the filter */
+
+/* Where the four bits of those two bases are, a flag of each side instead: "a risky symbol is near". */
+#define HSPZ__FLAG_TARGET 0x80u /* of byte 31 */
+#define HSPZ__FLAG_QUERY 0x40u
+
+/* The filter's numbers, in units of `scale` (see filter.c). Index: three XOR classes, the first scanned lowest for the right
+ * side [0], highest for the left side [1]. */
+typedef struct hspz__filter {
+    _Alignas(64) uint8_t rise[2][64]; /* best prefix of the three, at least 0, rounded up */
+    uint8_t fall[2][64];              /* best prefix less sum, rounded down */
+    uint8_t drop;                     /* a fall beyond this ends a side */
+    uint8_t keep;                     /* both sides ended and rises below this: rejected */
+    int32_t scale;
+    int32_t bound[4]; /* most that each XOR class can score */
+} hspz__filter;
+
+/* `score` is hspz__plan's table of the four bases, row = target; fills `filter`. [any] */
+void hspz__filter_init(hspz__filter *filter, const int32_t score[4][4], int32_t xdrop, int32_t keep_total);
+
+typedef struct hspz__cpu_kernels {
+    const char *name;
+
+    /* out[i] = 128 packed bases from (positions[i] + offset) on, counted in bases of `packed`; two flag bits of byte 31 cleared. Reads up
+     * to 8 bytes past the context. */
+    void (*contexts)(const uint8_t *packed, const uint32_t *positions, uint32_t offset, uint32_t count,
+                     uint8_t (*out)[HSPZ__CONTEXT]);
+
+    /* Bit i of the answer: hit i of `count` <= 64 is not rejected. Row i is target[target_at[i]] XOR
+     * query[query_at[i]]. */
+    uint64_t (*filter)(const hspz__filter *filter, const uint8_t (*target)[HSPZ__CONTEXT],
+                       const uint8_t (*query)[HSPZ__CONTEXT], const uint32_t *target_at,
+                       const uint32_t *query_at, uint32_t count);
+
+    /* The same on rows that are XORed already, continued in outer rows: 72 bases further left, 56 further right. */
+    uint64_t (*filter_wide)(const hspz__filter *filter, const uint8_t (*inner)[HSPZ__CONTEXT],
+                            const uint8_t (*outer)[HSPZ__CONTEXT], uint32_t count);
+
+    /* matches[c] += number of i < length with target[i] == query[i] == c, for c of 0..3. Bytes are symbol classes. */
+    void (*matches)(const uint8_t *target, const uint8_t *query, uint64_t length, uint32_t matches[4]);
+} hspz__cpu_kernels;
+
+extern const hspz__cpu_kernels hspz__cpu_scalar;
+#if defined(__x86_64__)
+extern const hspz__cpu_kernels hspz__cpu_avx2;
+extern const hspz__cpu_kernels hspz__cpu_avx512;
+#endif
+
+/* dispatch.c, the one place that asks what the processor can do. `isa` is 0 auto, 1 scalar, 2 avx2, 3 avx512, as listed in
+ * hspz__cpu_isa_names. NULL when the processor cannot run it. [any] */
+extern const char *const hspz__cpu_isa_names[];
+const hspz__cpu_kernels *hspz__cpu_choose(uint32_t isa);
+
+#endif

@@ -1,0 +1,9 @@
+# The CPU kernels: each instruction set in a file of its own, compiled for it; dispatch.c chooses at run time.
+cpu_sources := kernels/cpu/filter.c kernels/cpu/scalar.c kernels/cpu/dispatch.c
+ifeq ($(shell $(CC) -dumpmachine | cut -d- -f1),x86_64)
+cpu_sources += kernels/cpu/avx2.c kernels/cpu/avx512.c
+endif
+cpu_objects := $(cpu_sources:%.c=$(BUILD)/%.o)
+
+$(BUILD)/kernels/cpu/avx2.o: CFLAGS += -mavx2 -mbmi2 -mpopcnt
+$(BUILD)/kernels/cpu/avx512.o: CFLAGS += -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vbmi -mpopcnt -mprefer-vector-width=512

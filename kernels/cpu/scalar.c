@@ -1,0 +1,110 @@
+/* scalar.c -- the reference kernels in plain C: one hit at a time, the rules as filter.c states them. */
+#include "kernels.h"
+
+#include <string.h>
+
+/* One side of one hit. */
+typedef struct side {
+    uint32_t rise, fall; /* m and d */
+    bool ended;
+} side;
+
+static void contexts(const uint8_t *packed, const uint32_t *positions, uint32_t offset, uint32_t count,
+                     uint8_t (*out)[HSPZ__CONTEXT])
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t base = (uint64_t)positions[i] + offset;
+        const uint8_t *from = packed + base / 4;
+        const uint32_t shift = 2 * (base % 4);
+        for (uint32_t k = 0; k < HSPZ__CONTEXT; k++)
+            out[i][k] = (uint8_t)((from[k] | (uint32_t)from[k + 1] << 8) >> shift);
+        out[i][HSPZ__CONTEXT - 1] &= 0x0fu;
+    }
+}
+
+static uint32_t at_most(uint32_t value, uint32_t most)
+{
+    return value < most ? value : most;
+}
+
+static void step(const hspz__filter *f, uint32_t which, uint32_t code, side *s)
+{
+    const uint32_t rise = f->rise[which][code], fall = f->fall[which][code];
+    if (rise > s->fall)
+        s->rise = at_most(s->rise + (rise - s->fall), 255);
+    s->fall = at_most((s->fall > rise ? s->fall - rise : 0) + fall, 255);
+    if (s->fall > f->drop)
+        s->ended = true;
+}
+
+/* Three bases that start at base `at` of the row. */
+static uint32_t three_at(const uint8_t *row, uint32_t at)
+{
+    uint32_t bits = row[at / 4];
+    if (at % 4 > 1)
+        bits |= (uint32_t)row[at / 4 + 1] << 8;
+    return bits >> 2 * (at % 4) & 63u;
+}
+
+static void scan(const hspz__filter *f, const uint8_t *row, side *right, side *left)
+{
+    const uint32_t anchor = 4 * HSPZ__CONTEXT_LEFT;
+    for (uint32_t at = anchor; at + 3 <= 4 * HSPZ__CONTEXT - 2 && !right->ended; at += 3)
+        step(f, 0, three_at(row, at), right);
+    for (uint32_t at = anchor; at >= 3 && !left->ended; at -= 3)
+        step(f, 1, three_at(row, at - 3), left);
+}
+
+static bool passes(const hspz__filter *f, const side *right, const side *left)
+{
+    return !right->ended || !left->ended || at_most(right->rise + left->rise, 255) >= f->keep;
+}
+
+static bool flagged(const uint8_t *row)
+{
+    return (row[HSPZ__CONTEXT - 1] & (HSPZ__FLAG_TARGET | HSPZ__FLAG_QUERY)) != 0;
+}
+
+static uint64_t filter(const hspz__filter *f, const uint8_t (*target)[HSPZ__CONTEXT],
+                       const uint8_t (*query)[HSPZ__CONTEXT], const uint32_t *target_at,
+                       const uint32_t *query_at, uint32_t count)
+{
+    uint64_t answer = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t row[HSPZ__CONTEXT];
+        for (uint32_t k = 0; k < HSPZ__CONTEXT; k++)
+            row[k] = target[target_at[i]][k] ^ query[query_at[i]][k];
+        side right = {0}, left = {0};
+        scan(f, row, &right, &left);
+        answer |= (uint64_t)(flagged(row) || passes(f, &right, &left)) << i;
+    }
+    return answer;
+}
+
+static uint64_t filter_wide(const hspz__filter *f, const uint8_t (*inner)[HSPZ__CONTEXT],
+                            const uint8_t (*outer)[HSPZ__CONTEXT], uint32_t count)
+{
+    uint64_t answer = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        side right = {0}, left = {0};
+        scan(f, inner[i], &right, &left);
+        scan(f, outer[i], &right, &left);
+        answer |= (uint64_t)(flagged(inner[i]) || passes(f, &right, &left)) << i;
+    }
+    return answer;
+}
+
+static void matches(const uint8_t *target, const uint8_t *query, uint64_t length, uint32_t count[4])
+{
+    for (uint64_t i = 0; i < length; i++)
+        if (target[i] == query[i] && target[i] < 4)
+            count[target[i]]++;
+}
+
+const hspz__cpu_kernels hspz__cpu_scalar = {
+    .name = "scalar",
+    .contexts = contexts,
+    .filter = filter,
+    .filter_wide = filter_wide,
+    .matches = matches,
+};

@@ -1,0 +1,167 @@
+/* cpu.h -- the CPU backend's own state and the seams between its stages.
+ *
+ * Idea: every level of the ABI is "hits -> filter -> survivors -> exact extension -> found segments -> dedup -> sink". join.c makes the
+ * hits of level (a) in word order, stream.c those of seeds and anchors in raw order, marks.c works the `lastz` rule; what
+ * follows the filter is common. A survivor is an anchor (r, q): the positions just after the seed window.
+ */
+#ifndef HSPZ__CPU_H
+#define HSPZ__CPU_H
+
+#include "backend.h"
+#include "dedup.h"
+#include "kernels.h"
+#include "pool.h"
+#include "sequence.h"
+#include "words.h"
+
+typedef struct hspz__cpu_slot {
+    hspz__sequence strand[2]; /* the minus strand is made when it is first asked for */
+    bool has_minus;
+} hspz__cpu_slot;
+
+typedef struct hspz__cpu {
+    const hspz__plan *plan;
+    hspz__host *host;
+    hspz__pool *pool;
+    const hspz__cpu_kernels *kernels;
+    hspz__filter filter;
+    hspz__keys keys;
+    hspz__words_form form;
+    uint32_t risky_classes;
+    hspz__sequence target;
+    hspz__words index;
+    bool host_index;
+    uint32_t *
+        neighbours; /* hits of a query position by key; NULL until chunks.c needs it, or where it would be too large */
+    hspz__cpu_slot slots[16];
+} hspz__cpu;
+
+/* One call at work. */
+typedef struct hspz__call {
+    hspz__cpu *cpu;
+    const hspz__sequence *query;
+    const hspz__output *output;
+    hspz__pulse pulse;
+    hspz_error *error;
+} hspz__call;
+
+/* ---- growing arrays */
+
+typedef struct hspz__anchors {
+    hspz_anchor *items; /* target_end = r, query_end = q */
+    uint64_t count, capacity;
+} hspz__anchors;
+
+/* Room for `more` items; HSPZ_E_MEMORY without an error text. */
+hspz_status hspz__anchors_reserve(hspz__anchors *anchors, hspz__host *host, uint64_t more);
+void hspz__anchors_free(hspz__anchors *anchors, hspz__host *host);
+
+/* ---- chunks.c: MAX_HITS chunks of the batches of a text range (SPEC section 5) */
+
+typedef struct hspz__chunks {
+    uint64_t begin, end, batch_size; /* query window starts; end exclusive */
+    uint64_t hits, chunks;
+    bool split; /* some batch has more than one chunk; else the label is the batch */
+    uint64_t
+        *starts; /* split: place (window start * 32 + variant) of the first seed of each chunk, ascending */
+    uint64_t start_count;
+} hspz__chunks;
+
+/* Labels for a range whose total hits are known: they are counted by batch only when they might split one.
+ * HSPZ_E_TOO_MANY_HITS with the batch when one has 2^32 hits or more. */
+hspz_status hspz__chunks_init(hspz__chunks *chunks, hspz__call *call, uint64_t begin, uint64_t end,
+                              uint64_t batch_size, uint64_t hits);
+void hspz__chunks_free(hspz__chunks *chunks, hspz__host *host);
+/* Chunk of the seed of anchor (r, q), counted from the first of the range. */
+uint64_t hspz__chunks_label(const hspz__chunks *chunks, const hspz__call *call, uint32_t r, uint32_t q);
+/* Index of the variant whose key the windows before anchor (r, q) share. */
+uint32_t hspz__variant_of(const hspz__call *call, uint32_t r, uint32_t q);
+
+/* ---- screen.c: the filter's two stages for hits that come with positions */
+
+#define HSPZ__SCREEN_HITS 64u
+
+typedef struct hspz__screen {
+    const hspz__call *call;
+    hspz__anchors survivors;
+    uint32_t count; /* hits that wait for the wide stage: window starts */
+    uint32_t target[HSPZ__SCREEN_HITS], query[HSPZ__SCREEN_HITS];
+} hspz__screen;
+
+/* Offset of a context's first base in `packed` from a window start. */
+static inline uint32_t hspz__context_offset(const hspz__cpu *cpu)
+{
+    return HSPZ__PACKED_MARGIN + cpu->plan->pattern_length - 4 * HSPZ__CONTEXT_LEFT;
+}
+
+/* Contexts of `count` window starts, flagged with `flag` where a risky symbol is near. */
+void hspz__contexts(const hspz__cpu *cpu, const hspz__sequence *s, const uint32_t *positions, uint32_t count,
+                    uint8_t flag, uint8_t (*out)[HSPZ__CONTEXT]);
+/* A hit that passed the first stage. */
+hspz_status hspz__screen_add(hspz__screen *screen, uint32_t target, uint32_t query);
+/* Ends the wide stage of what waits. */
+hspz_status hspz__screen_flush(hspz__screen *screen);
+
+/* ---- extend.c: exact extension of survivors, those of a diagonal together */
+
+typedef enum hspz__label_kind {
+    HSPZ__LABEL_CONSTANT, /* hspz__extension.constant */
+    HSPZ__LABEL_CHUNK,    /* by hspz__chunks_label */
+    HSPZ__LABEL_ANCHOR    /* r << 32 | q, one found segment an anchor */
+} hspz__label_kind;
+
+typedef struct hspz__extension {
+    hspz__label_kind kind;
+    uint64_t constant;
+    const hspz__chunks *chunks;
+} hspz__extension;
+
+/* Extends all anchors of the `lists` lists and appends accepted segments to `found`, equal ones with the same label once (except
+ * HSPZ__LABEL_ANCHOR), in no particular order; adds gate survivors and accepted to the statistics. Empties the lists. */
+hspz_status hspz__extend(hspz__call *call, hspz__anchors *lists, uint32_t count, const hspz__extension *how,
+                         hspz__found_list *found);
+
+/* One anchor by itself: right and left extents of SPEC section 6; the left scan stays at or after `query_floor`. */
+typedef struct hspz__side {
+    int64_t score;
+    int64_t extent; /* right: last position's offset or -1; left: number of bases */
+    uint64_t read;  /* bases looked at */
+} hspz__side;
+
+hspz__side hspz__extend_right(const hspz__call *call, uint32_t r, uint32_t q);
+hspz__side hspz__extend_left(const hspz__call *call, uint32_t r, uint32_t q, uint32_t query_floor);
+/* Total of two sides, at most INT32_MAX. */
+static inline int32_t hspz__total(int64_t left, int64_t right)
+{
+    return left + right > INT32_MAX ? INT32_MAX : (int32_t)(left + right);
+}
+/* The score of the closed segment or INT32_MIN: hspz__plan_accept with its matches counted where they matter. */
+int32_t hspz__accept(const hspz__call *call, uint32_t target_start, uint32_t query_start, uint32_t extent,
+                     int32_t total);
+
+/* ---- result.c: found segments on their way through dedup to the sink */
+
+typedef struct hspz__result {
+    hspz__call *call;
+    hspz__found_list found; /* of the scopes since the last end */
+    hspz__seen seen;
+    uint64_t thinned; /* maximal: segments left after the last thinning */
+} hspz__result;
+
+void hspz__result_init(hspz__result *result, hspz__call *call);
+/* All scopes (labels) in `found` are complete and precede what comes: dedup and hand out, or thin out under maximal. Under
+ * `none`, labels are anchors and the order is that of level (a). */
+hspz_status hspz__result_scope_end(hspz__result *result);
+/* The end of the call: hands out what is left if `status` is HSPZ_OK; frees; returns the status of the call. */
+hspz_status hspz__result_end(hspz__result *result, hspz_status status);
+/* Hands `found` out as it stands and empties it. */
+hspz_status hspz__result_give(hspz__result *result);
+
+/* ---- the levels */
+
+hspz_status hspz__join_find(hspz__call *call, uint64_t begin, uint64_t end, uint64_t batch_size);
+hspz_status hspz__stream_find(hspz__call *call, uint64_t begin, uint64_t end, uint64_t batch_size);
+hspz_status hspz__stream_seeds(hspz__call *call, const uint64_t *seeds, uint64_t count);
+hspz_status hspz__stream_anchors(hspz__call *call, const hspz_anchor_batch *batch);
+
+#endif

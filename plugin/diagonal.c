@@ -1,0 +1,159 @@
+/* diagonal.c -- the x-drop scans of all anchors of a diagonal, in time linear in the bases they cover.
+ *
+ * The right scan. Take anchors a < b of a diagonal whose scan from b is known. The running sums of the two scans differ by a constant
+ * on all positions from b on, so in a common frame S(p) they are the same curve; only the best value so far differs, and a's
+ * is never below b's, since a's best covers S at the start of b. So a's scan walks from a to b by itself; if it gets
+ * there with best value M, then
+ *   - as long as b's records (strict maxima of S from b on) stay at or below M, a's best stays M, and a stops where S falls below
+ *     M - xdrop: looking at the dips between these records decides that;
+ *   - from b's first record above M on, both scans have the same best value and so the same future, the same end included.
+ * Records at or below M can be forgotten for good, as every anchor further left has a best value of at least S at the start of a
+ * scan that a's scan covers. Each base is walked once and each record is dropped once.
+ *
+ * Only records that a fall follows are kept: inside a rise no dip lies below the start of the rise, which an earlier dip or
+ * the start itself already accounts for. On identical sequences the chain therefore stays a handful of records long.
+ * A start (no positive prefix yet) is a record without position. An equal later maximum replaces nothing: "above M" is strict.
+ *
+ * The left scan is the mirror image: anchors ascending, walks descending.
+ */
+#include "diagonal.h"
+
+#include <string.h>
+
+/* State of a walk. Sums are in the frame of the diagonal. */
+typedef struct walk {
+    int64_t sum, best, dip; /* dip: least sum since the best */
+    int64_t at;
+    bool ended;
+} walk;
+
+static hspz_status push(hspz__records *records, hspz__host *host, int64_t level, int64_t at, int64_t dip)
+{
+    if (records->count == records->capacity) {
+        const uint64_t capacity = records->capacity < 64 ? 64 : 2 * records->capacity;
+        hspz__record *items = hspz__alloc(host, capacity, sizeof *items);
+        if (items == NULL)
+            return HSPZ_E_MEMORY;
+        if (records->count > 0)
+            memcpy(items, records->items, records->count * sizeof *items);
+        hspz__free(host, records->items);
+        records->items = items;
+        records->capacity = capacity;
+    }
+    records->items[records->count++] = (hspz__record){.level = level, .at = at, .dip = dip};
+    return HSPZ_OK;
+}
+
+/* Walks from query position `from` to `to` (exclusive) in steps of `step` = +1 or -1; records passed go to d->fresh. */
+static hspz_status walk_on(hspz__diagonal *d, walk *w, int64_t from, int64_t to, int64_t step)
+{
+    const hspz__call *call = d->call;
+    const uint8_t *query = call->query->classes;
+    const uint8_t *target = call->cpu->target.classes + d->shift;
+    const int32_t(*score)[HSPZ__ROW] = call->cpu->plan->score;
+    const int64_t xdrop = call->cpu->plan->xdrop;
+    int64_t sum = w->sum, best = w->best, dip = w->dip, at = w->at;
+    for (int64_t p = from; p != to; p += step) {
+        sum += score[target[p]][query[p]];
+        if (sum > best) {
+            if (dip < best) {
+                hspz_status status = push(&d->fresh, call->cpu->host, best, at, dip);
+                if (status != HSPZ_OK)
+                    return status;
+            }
+            best = sum;
+            dip = sum;
+            at = p;
+        } else if (sum < dip) {
+            dip = sum;
+            if (best - sum > xdrop) {
+                w->ended = true;
+                break;
+            }
+        }
+    }
+    w->sum = sum;
+    w->best = best;
+    w->dip = dip;
+    w->at = at;
+    return HSPZ_OK;
+}
+
+/* The walk reached the next anchor: follow its chain. True when a record above the walk's best is left, which then is the
+ * top of the chain. */
+static bool follow(hspz__records *chain, walk *w, int64_t xdrop)
+{
+    while (chain->count > 0 && chain->items[chain->count - 1].level <= w->best) {
+        const int64_t dip = chain->items[--chain->count].dip;
+        if (dip < w->dip)
+            w->dip = dip;
+    }
+    return chain->count > 0 && w->best - w->dip <= xdrop;
+}
+
+/* Puts the walk's own records on top of the chain, or makes them the chain when nothing of the old one is left. */
+static hspz_status renew(hspz__diagonal *d, const walk *w, bool joined)
+{
+    hspz__host *host = d->call->cpu->host;
+    hspz_status status = HSPZ_OK;
+    if (!joined)
+        d->chain.count = 0;
+    if (!joined || w->dip < w->best)
+        status = push(&d->chain, host, w->best, w->at, w->dip);
+    while (d->fresh.count > 0 && status == HSPZ_OK) {
+        const hspz__record r = d->fresh.items[--d->fresh.count];
+        status = push(&d->chain, host, r.level, r.at, r.dip);
+    }
+    d->fresh.count = 0;
+    return status;
+}
+
+/* One side of one anchor. The next anchor's scan begins at `next` (in walking order) with sum *frame; `last` marks that there is
+ * none, and `next` then is the end of the sequences. */
+static hspz_status one_side(hspz__diagonal *d, int64_t from, int64_t next, bool last, int64_t step,
+                            int64_t *frame, hspz__reach *reach)
+{
+    walk w = {.at = -1};
+    hspz_status status = walk_on(d, &w, from, next, step);
+    if (status != HSPZ_OK)
+        return status;
+    bool joined = false;
+    int64_t start = 0;
+    if (!w.ended && !last) { /* into the frame of the chain */
+        start = *frame - w.sum;
+        w.best += start;
+        w.dip += start;
+        for (uint64_t i = 0; i < d->fresh.count; i++) {
+            d->fresh.items[i].level += start;
+            d->fresh.items[i].dip += start;
+        }
+        joined = follow(&d->chain, &w, d->call->cpu->plan->xdrop);
+    }
+    const hspz__record *best = joined ? &d->chain.items[0] : NULL;
+    *reach = best != NULL ? (hspz__reach){.score = best->level - start, .at = best->at}
+                          : (hspz__reach){.score = w.best - start, .at = w.at};
+    *frame = start;
+    return renew(d, &w, joined);
+}
+
+hspz_status hspz__diagonal_extend(hspz__diagonal *d)
+{
+    const int64_t query_length = (int64_t)d->call->query->length;
+    const int64_t target_length = (int64_t)d->call->cpu->target.length;
+    const int64_t end = target_length - d->shift < query_length ? target_length - d->shift : query_length;
+    const int64_t begin = d->shift < 0 ? -d->shift : 0;
+    hspz_status status = HSPZ_OK;
+    int64_t frame = 0;
+    d->chain.count = 0;
+    for (uint64_t i = d->count; i-- > 0 && status == HSPZ_OK;) {
+        const bool last = i + 1 == d->count;
+        const int64_t next = last ? end : (int64_t)d->anchors[i + 1];
+        status = one_side(d, d->anchors[i], next, last, 1, &frame, &d->right[i]);
+    }
+    d->chain.count = 0;
+    for (uint64_t i = 0; i < d->count && status == HSPZ_OK; i++) {
+        const int64_t next = i == 0 ? begin - 1 : (int64_t)d->anchors[i - 1] - 1;
+        status = one_side(d, (int64_t)d->anchors[i] - 1, next, i == 0, -1, &frame, &d->left[i]);
+    }
+    return status;
+}

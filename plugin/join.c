@@ -1,0 +1,399 @@
+/* join.c -- level (a): hits as a join of two lists sorted by seed word.
+ *
+ * Idea: the raw order of hits is an order of text positions and would cost a cache miss or more for each hit. Here the target's words are
+ * walked in ascending order and each meets the query's buckets of its variants, so that all reads run along sorted lists. Words
+ * come in blocks of 64 with a bitmap each: the words of a block whose variant v has query positions are the AND of the target's
+ * bitmap with the query's at id XOR (mask >> 6), its bits exchanged by the low six bits of the mask. Query contexts lie in word
+ * order; target contexts are gathered for a window of a few hundred positions, which then meet their query contexts in
+ * cache. Only hits that pass the filter are ever stored, and chunks are labels (chunks.c).
+ */
+#include "cpu.h"
+
+#include <string.h>
+
+#define WINDOW 1024u        /* most target positions whose contexts are at hand */
+#define WINDOW_AIM 320u     /* a window takes further blocks up to here */
+#define PAIRS 2048u         /* hits that wait for the filter */
+#define RANGE 8388608u      /* most query positions joined at once: 256 MiB of contexts */
+#define SURVIVORS 50331648u /* beyond this many they are extended before the join goes on */
+#define BLOCKS_AN_ITEM 256u /* at most, see items_of */
+
+typedef uint8_t context[HSPZ__CONTEXT];
+
+typedef struct join_worker {
+    hspz__screen screen;
+    uint32_t number;
+    uint32_t screened;                      /* calls of screen_pairs */
+    uint64_t hits;                          /* of the part */
+    uint64_t hits_before, survivors_before; /* the range at work */
+    uint32_t pairs;
+    uint32_t target_at[PAIRS], query_at[PAIRS]; /* places in `contexts` and in the query's */
+    _Alignas(64) context contexts[WINDOW];
+    uint32_t window; /* place in index.positions of contexts[0] */
+} join_worker;
+
+typedef struct join {
+    hspz__call *call;
+    hspz__words query;
+    context *contexts; /* of query.positions */
+    uint32_t rows;     /* of the target's blocks, an item */
+    uint64_t items;
+    join_worker *workers;
+    bool counted; /* the batches of the part are known to have less than 2^32 hits each */
+} join;
+
+/* ---- bits of a block under XOR of the key's low six bits */
+
+static inline uint64_t exchange(uint64_t bits, uint32_t mask)
+{
+    if (mask & 1)
+        bits = (bits & UINT64_C(0x5555555555555555)) << 1 | (bits >> 1 & UINT64_C(0x5555555555555555));
+    if (mask & 2)
+        bits = (bits & UINT64_C(0x3333333333333333)) << 2 | (bits >> 2 & UINT64_C(0x3333333333333333));
+    if (mask & 4)
+        bits = (bits & UINT64_C(0x0f0f0f0f0f0f0f0f)) << 4 | (bits >> 4 & UINT64_C(0x0f0f0f0f0f0f0f0f));
+    if (mask & 8)
+        bits = (bits & UINT64_C(0x00ff00ff00ff00ff)) << 8 | (bits >> 8 & UINT64_C(0x00ff00ff00ff00ff));
+    if (mask & 16)
+        bits = (bits & UINT64_C(0x0000ffff0000ffff)) << 16 | (bits >> 16 & UINT64_C(0x0000ffff0000ffff));
+    if (mask & 32)
+        bits = bits << 32 | bits >> 32;
+    return bits;
+}
+
+/* ---- the filter on the hits of a window */
+
+static hspz_status screen_pairs(const join *j, join_worker *w)
+{
+    const hspz__cpu *cpu = j->call->cpu;
+    hspz_status status = HSPZ_OK;
+    if (++w->screened % 64 == 0 && hspz__pulse_poll(&j->call->pulse, w->number))
+        return HSPZ_E_CANCELLED;
+    if (w->hits > UINT32_MAX && !j->counted)
+        return HSPZ_E_TOO_MANY_HITS; /* perhaps: find_part counts, then decides */
+    for (uint32_t i = 0; i < w->pairs; i += HSPZ__LANES) {
+        const uint32_t n = w->pairs - i < HSPZ__LANES ? w->pairs - i : HSPZ__LANES;
+        uint64_t passed =
+            cpu->kernels->filter(&cpu->filter, (const context *)w->contexts, (const context *)j->contexts,
+                                 w->target_at + i, w->query_at + i, n);
+        for (; passed != 0 && status == HSPZ_OK; passed &= passed - 1) {
+            const uint32_t k = i + (uint32_t)__builtin_ctzll(passed);
+            status = hspz__screen_add(&w->screen, cpu->index.positions[w->window + w->target_at[k]],
+                                      j->query.positions[w->query_at[k]]);
+        }
+    }
+    w->pairs = 0;
+    return status;
+}
+
+/* All hits of target places [t, t_end) (in the window) with query places [q, q_end). */
+static hspz_status add_pairs(const join *j, join_worker *w, uint32_t t, uint32_t t_end, uint32_t q,
+                             uint32_t q_end)
+{
+    for (; t < t_end; t++) {
+        uint32_t at = q;
+        while (at < q_end) {
+            if (w->pairs == PAIRS) {
+                hspz_status status = screen_pairs(j, w);
+                if (status != HSPZ_OK)
+                    return status;
+            }
+            const uint32_t room = PAIRS - w->pairs;
+            const uint32_t stop = q_end - at < room ? q_end : at + room;
+            for (; at < stop; at++) {
+                __builtin_prefetch(j->contexts[at]);
+                w->target_at[w->pairs] = t - w->window;
+                w->query_at[w->pairs++] = at;
+            }
+        }
+    }
+    return HSPZ_OK;
+}
+
+/* One variant of one block, restricted to target places [first, last). */
+static hspz_status join_block(const join *j, join_worker *w, const hspz__block *block, uint32_t mask,
+                              uint32_t first, uint32_t last)
+{
+    const hspz__words *index = &j->call->cpu->index;
+    const hspz__block other = hspz__words_block(&j->query, block->id ^ mask >> 6);
+    const uint32_t low = mask & 63;
+    uint64_t common = block->bits & exchange(other.bits, low);
+    hspz_status status = HSPZ_OK;
+    for (; common != 0 && status == HSPZ_OK; common &= common - 1) {
+        const uint32_t bit = (uint32_t)__builtin_ctzll(common);
+        const uint64_t below = (UINT64_C(1) << bit) - 1, other_below = (UINT64_C(1) << (bit ^ low)) - 1;
+        const uint32_t rank = block->rank + (uint32_t)__builtin_popcountll(block->bits & below);
+        const uint32_t other_rank = other.rank + (uint32_t)__builtin_popcountll(other.bits & other_below);
+        uint32_t t = index->starts[rank], t_end = index->starts[rank + 1];
+        const uint32_t q = j->query.starts[other_rank], q_end = j->query.starts[other_rank + 1];
+        if (t < first)
+            t = first;
+        if (t_end > last)
+            t_end = last;
+        if (t >= t_end)
+            continue;
+        w->hits += (uint64_t)(t_end - t) * (q_end - q);
+        status = add_pairs(j, w, t, t_end, q, q_end);
+    }
+    return status;
+}
+
+/* The hits of rows [row, end) of the target's blocks with places [first, last) of its positions. */
+static hspz_status join_window(const join *j, join_worker *w, uint32_t row, uint32_t end, uint32_t first,
+                               uint32_t last)
+{
+    const hspz__cpu *cpu = j->call->cpu;
+    w->window = first;
+    hspz__contexts(cpu, &cpu->target, cpu->index.positions + first, last - first, HSPZ__FLAG_TARGET,
+                   w->contexts);
+    hspz_status status = HSPZ_OK;
+    for (; row < end && status == HSPZ_OK; row++) {
+        const hspz__block *block = &cpu->index.blocks[row];
+        if (block->bits == 0)
+            continue;
+        for (uint32_t v = 0; v < cpu->keys.variant_count && status == HSPZ_OK; v++)
+            status = join_block(j, w, block, cpu->keys.variant_mask[v], first, last);
+    }
+    return status == HSPZ_OK ? screen_pairs(j, w) : status;
+}
+
+/* Place of the first position of a row's block; row = number of rows gives the end. */
+static uint32_t place_of_row(const hspz__words *index, uint32_t row)
+{
+    return row < index->block_count ? index->starts[index->blocks[row].rank] : (uint32_t)index->count;
+}
+
+static hspz_status join_item(void *context_of_run, uint32_t worker, uint64_t item)
+{
+    join *j = context_of_run;
+    join_worker *w = &j->workers[worker];
+    const hspz__words *index = &j->call->cpu->index;
+    uint32_t row = (uint32_t)item * j->rows;
+    const uint32_t end = index->block_count - row < j->rows ? index->block_count : row + j->rows;
+    hspz_status status = HSPZ_OK;
+    while (row < end && status == HSPZ_OK) {
+        uint32_t next = row + 1;
+        uint32_t first = place_of_row(index, row), last = place_of_row(index, next);
+        while (next < end && last - first < WINDOW_AIM) {
+            const uint32_t further = place_of_row(index, next + 1);
+            if (further - first > WINDOW)
+                break;
+            last = further;
+            next++;
+        }
+        for (; first < last && status == HSPZ_OK; first += WINDOW)
+            status = join_window(j, w, row, next, first, last - first < WINDOW ? last : first + WINDOW);
+        row = next;
+    }
+    return status;
+}
+
+/* ---- one range of the query */
+
+static hspz_status context_item(void *context_of_run, uint32_t worker, uint64_t item)
+{
+    (void)worker;
+    join *j = context_of_run;
+    const uint64_t first = item * 4096;
+    const uint64_t left = j->query.count - first;
+    hspz__contexts(j->call->cpu, j->call->query, j->query.positions + first,
+                   (uint32_t)(left < 4096 ? left : 4096), HSPZ__FLAG_QUERY, j->contexts + first);
+    return HSPZ_OK;
+}
+
+static hspz_status prepare_query(join *j, uint64_t begin, uint64_t end)
+{
+    hspz__call *call = j->call;
+    hspz__cpu *cpu = call->cpu;
+    hspz_statistics *statistics = call->output->statistics;
+    const double start = hspz__seconds();
+    hspz_status status = hspz__words_build(&j->query, cpu->host, cpu->pool, &cpu->keys, call->query, begin, 1,
+                                           end - begin, cpu->form, call->error);
+    if (status != HSPZ_OK)
+        return status;
+    j->contexts = hspz__alloc(cpu->host, j->query.count, sizeof *j->contexts);
+    if (j->contexts == NULL)
+        return hspz__fail(call->error, HSPZ_E_MEMORY, "no memory for the contexts of %llu query positions",
+                          (unsigned long long)j->query.count);
+    status = hspz__pool_run(cpu->pool, (j->query.count + 4095) / 4096, context_item, j, NULL);
+    statistics->seconds_query += hspz__seconds() - start;
+    return status;
+}
+
+static void items_of(join *j)
+{
+    const uint32_t rows = j->call->cpu->index.block_count;
+    j->rows = rows / (hspz__pool_threads(j->call->cpu->pool) * 64) + 1;
+    if (j->rows > BLOCKS_AN_ITEM)
+        j->rows = BLOCKS_AN_ITEM;
+    j->items = (rows + j->rows - 1) / j->rows;
+}
+
+/* Joins window starts [begin, end); survivors pile up in the workers. */
+static hspz_status join_range(join *j, uint64_t begin, uint64_t end)
+{
+    hspz__call *call = j->call;
+    hspz__cpu *cpu = call->cpu;
+    memset(&j->query, 0, sizeof j->query);
+    j->contexts = NULL;
+    hspz_status status = prepare_query(j, begin, end);
+    if (status == HSPZ_OK) {
+        const double start = hspz__seconds();
+        call->pulse.share = end - begin;
+        status = hspz__pool_run(cpu->pool, j->items, join_item, j, &call->pulse);
+        for (uint32_t i = 0; i < hspz__pool_threads(cpu->pool) && status == HSPZ_OK; i++)
+            status = hspz__screen_flush(&j->workers[i].screen);
+        if (status == HSPZ_OK) {
+            call->output->statistics->query_positions += j->query.count;
+            call->output->statistics->seeds += j->query.count * cpu->keys.variant_count;
+            call->pulse.done += call->pulse.share;
+        }
+        call->pulse.share = 0;
+        call->output->statistics->seconds_expand += hspz__seconds() - start;
+        if (status == HSPZ_E_MEMORY)
+            hspz__fail(call->error, status, "no memory for the surviving hits");
+    }
+    hspz__words_free(&j->query, cpu->host);
+    hspz__free(cpu->host, j->contexts);
+    return status;
+}
+
+/* ---- a part of the call: whole batches, with their own chunks */
+
+typedef struct part {
+    uint64_t begin, end, batch_size;
+    hspz__chunks chunks;
+    bool labelled;
+    hspz__found_list *found;
+} part;
+
+static hspz_status extend_survivors(join *j, part *p)
+{
+    hspz__call *call = j->call;
+    const uint32_t dedup = call->cpu->plan->dedup;
+    hspz__extension how = {.kind = HSPZ__LABEL_CHUNK, .chunks = &p->chunks};
+    if (dedup == HSPZ_DEDUP_MAXIMAL)
+        how.kind = HSPZ__LABEL_CONSTANT;
+    if (dedup == HSPZ_DEDUP_NONE)
+        how.kind = HSPZ__LABEL_ANCHOR;
+    const uint32_t threads = hspz__pool_threads(call->cpu->pool);
+    hspz__anchors *lists = hspz__alloc(call->cpu->host, threads, sizeof *lists);
+    if (lists == NULL)
+        return hspz__fail(call->error, HSPZ_E_MEMORY, "no memory for the lists of %u threads", threads);
+    for (uint32_t i = 0; i < threads; i++)
+        lists[i] = j->workers[i].screen.survivors;
+    hspz_status status = hspz__extend(call, lists, threads, &how, p->found);
+    for (uint32_t i = 0; i < threads; i++)
+        j->workers[i].screen.survivors = lists[i];
+    hspz__free(call->cpu->host, lists);
+    return status;
+}
+
+static uint64_t sum_hits(const join *j)
+{
+    uint64_t hits = 0;
+    for (uint32_t i = 0; i < hspz__pool_threads(j->call->cpu->pool); i++)
+        hits += j->workers[i].hits;
+    return hits;
+}
+
+static uint64_t sum_survivors(const join *j)
+{
+    uint64_t survivors = 0;
+    for (uint32_t i = 0; i < hspz__pool_threads(j->call->cpu->pool); i++)
+        survivors += j->workers[i].screen.survivors.count;
+    return survivors;
+}
+
+static hspz_status label_part(join *j, part *p, uint64_t hits)
+{
+    if (p->labelled)
+        return HSPZ_OK;
+    p->labelled = true;
+    j->counted = true;
+    return hspz__chunks_init(&p->chunks, j->call, p->begin, p->end, p->batch_size, hits);
+}
+
+/* Joins a range. When it turns out to hold 2^32 hits or more, the batches are counted first: any of them may be too large. */
+static hspz_status join_counted(join *j, part *p, uint64_t begin, uint64_t end)
+{
+    const uint32_t threads = hspz__pool_threads(j->call->cpu->pool);
+    for (uint32_t i = 0; i < threads; i++) {
+        j->workers[i].hits_before = j->workers[i].hits;
+        j->workers[i].survivors_before = j->workers[i].screen.survivors.count;
+    }
+    hspz_status status = join_range(j, begin, end);
+    if (status != HSPZ_E_TOO_MANY_HITS || j->counted)
+        return status;
+    for (uint32_t i = 0; i < threads; i++) {
+        j->workers[i].hits = j->workers[i].hits_before;
+        j->workers[i].screen.survivors.count = j->workers[i].survivors_before;
+        j->workers[i].screen.count = 0;
+        j->workers[i].pairs = 0;
+    }
+    status = label_part(j, p, UINT64_MAX);
+    return status == HSPZ_OK ? join_range(j, begin, end) : status;
+}
+
+static hspz_status find_part(join *j, part *p)
+{
+    hspz_statistics *statistics = j->call->output->statistics;
+    j->counted = false;
+    for (uint32_t i = 0; i < hspz__pool_threads(j->call->cpu->pool); i++)
+        j->workers[i].hits = 0;
+    hspz_status status = HSPZ_OK;
+    for (uint64_t at = p->begin; at < p->end && status == HSPZ_OK; at += RANGE) {
+        status = join_counted(j, p, at, p->end - at < RANGE ? p->end : at + RANGE);
+        if (status == HSPZ_OK && sum_survivors(j) > SURVIVORS) {
+            status = label_part(j, p, UINT64_MAX); /* the hits of the part are not known yet: count them */
+            if (status == HSPZ_OK)
+                status = extend_survivors(j, p);
+        }
+    }
+    const uint64_t hits = sum_hits(j);
+    if (status == HSPZ_OK)
+        status = label_part(j, p, hits);
+    if (status == HSPZ_OK)
+        status = extend_survivors(j, p);
+    statistics->hits += hits;
+    statistics->batches += (p->end - p->begin + p->batch_size - 1) / p->batch_size;
+    statistics->chunks += p->chunks.chunks;
+    hspz__chunks_free(&p->chunks, j->call->cpu->host);
+    return status;
+}
+
+hspz_status hspz__join_find(hspz__call *call, uint64_t begin, uint64_t end, uint64_t batch_size)
+{
+    hspz__cpu *cpu = call->cpu;
+    const uint32_t threads = hspz__pool_threads(cpu->pool);
+    join j = {.call = call};
+    items_of(&j);
+    j.workers = hspz__alloc(cpu->host, threads, sizeof *j.workers);
+    if (j.workers == NULL)
+        return hspz__fail(call->error, HSPZ_E_MEMORY, "no memory for %u threads", threads);
+    for (uint32_t i = 0; i < threads; i++) {
+        j.workers[i].screen = (hspz__screen){.call = call};
+        j.workers[i].number = i;
+        j.workers[i].screened = 0;
+        j.workers[i].pairs = 0;
+    }
+    hspz__result result;
+    hspz__result_init(&result, call);
+    /* As many whole batches at a time as a range holds, at least one. */
+    const uint64_t size = batch_size < RANGE ? RANGE / batch_size * batch_size : batch_size;
+    hspz_status status = HSPZ_OK;
+    for (uint64_t at = begin; at < end && status == HSPZ_OK; at += size) {
+        part p = {.begin = at,
+                  .end = end - at < size ? end : at + size,
+                  .batch_size = batch_size,
+                  .found = &result.found};
+        status = find_part(&j, &p);
+        if (status == HSPZ_OK)
+            status = hspz__result_scope_end(&result);
+    }
+    status = hspz__result_end(&result, status);
+    for (uint32_t i = 0; i < threads; i++)
+        hspz__anchors_free(&j.workers[i].screen.survivors, cpu->host);
+    hspz__free(cpu->host, j.workers);
+    return status;
+}

@@ -1,0 +1,240 @@
+/* sequence.c -- encoding a block; see sequence.h.
+ *
+ * Idea: pieces of 64 Ki bases are independent items for the pool: bytes to classes (or classes to reversed classes), classes to two bits
+ * and to the bitmap of special symbols. The few risky symbols are spread over their neighbourhood afterwards.
+ */
+#include "sequence.h"
+
+#include <string.h>
+
+#define PIECE 65536u /* bases an item; a multiple of 256 */
+#define TAIL 64u
+
+/* A context reaches this far from an anchor: see kernels/cpu/kernels.h. */
+#define REACH 192u
+
+typedef struct encoding {
+    hspz__sequence *sequence;
+    const uint8_t *bases;          /* or */
+    const hspz__sequence *forward; /* to be reversed */
+    uint64_t multiplier;
+    _Atomic uint64_t bad; /* least offset of an unusable byte */
+    uint32_t risky_classes;
+    _Atomic uint32_t seen; /* classes that occur */
+} encoding;
+
+/* What XOR of two codes scores at most decides whether a class is safe to stand in for. */
+uint32_t hspz__risky_classes(const hspz__plan *plan)
+{
+    int64_t least = INT64_MAX;
+    for (uint32_t x = 0; x < 4; x++) {
+        int64_t most = INT64_MIN;
+        for (uint32_t t = 0; t < 4; t++)
+            if (plan->score[t][t ^ x] > most)
+                most = plan->score[t][t ^ x];
+        if (most < least)
+            least = most;
+    }
+    uint32_t risky = 0;
+    for (uint32_t c = HSPZ__LOWER; c < HSPZ__CLASSES; c++)
+        for (uint32_t d = 0; d < HSPZ__CLASSES; d++)
+            if (plan->score[c][d] > least || plan->score[d][c] > least)
+                risky |= 1u << c;
+    return risky;
+}
+
+static uint8_t random_code(uint64_t multiplier, uint64_t position)
+{
+    uint64_t x = (position + 1) * multiplier;
+    x ^= x >> 29;
+    x *= UINT64_C(0xbf58476d1ce4e5b9);
+    return (uint8_t)(x >> 62);
+}
+
+/* Two bits each of eight bytes, first byte lowest. */
+static uint16_t squeeze(uint64_t x)
+{
+    x &= UINT64_C(0x0303030303030303);
+    x = (x | x >> 6) & UINT64_C(0x000f000f000f000f);
+    x = (x | x >> 12) & UINT64_C(0x000000ff000000ff);
+    return (uint16_t)(x | x >> 24);
+}
+
+static void pack_eight(const encoding *e, const uint8_t *classes, uint64_t at, uint8_t out[2])
+{
+    uint64_t x;
+    memcpy(&x, classes, sizeof x);
+    if ((x & UINT64_C(0xfcfcfcfcfcfcfcfc)) != 0) {
+        uint8_t codes[8];
+        for (uint32_t i = 0; i < 8; i++)
+            codes[i] = classes[i] <= HSPZ__T ? classes[i] : random_code(e->multiplier, at + i);
+        memcpy(&x, codes, sizeof x);
+    }
+    const uint16_t bits = squeeze(x);
+    out[0] = (uint8_t)bits;
+    out[1] = (uint8_t)(bits >> 8);
+}
+
+/* Classes of [begin, end), which are in place, into `packed` and `special`. `begin` is a multiple of 64. */
+static void pack_piece(encoding *e, uint64_t begin, uint64_t end)
+{
+    hspz__sequence *s = e->sequence;
+    uint8_t *packed = s->packed + HSPZ__PACKED_MARGIN / 4;
+    uint32_t seen = 0;
+    for (uint64_t i = begin; i < end; i += 64) {
+        uint64_t special = 0;
+        for (uint32_t k = 0; k < 64; k += 8) {
+            uint64_t x;
+            memcpy(&x, s->classes + i + k, sizeof x);
+            x = (x >> 2 | x >> 3) & UINT64_C(0x0101010101010101); /* 4..8 have bit 2 or bit 3 */
+            special |= (x * UINT64_C(0x0102040810204080) >> 56) << k;
+            pack_eight(e, s->classes + i + k, i + k, packed + (i + k) / 4);
+        }
+        s->special[i / 64] = special;
+        for (uint64_t rest = special; rest != 0; rest &= rest - 1)
+            seen |= 1u << (s->classes[i + (uint64_t)__builtin_ctzll(rest)] & 31u);
+    }
+    atomic_fetch_or(&e->seen, seen);
+}
+
+static void read_bases(encoding *e, uint64_t begin, uint64_t end)
+{
+    uint8_t *classes = e->sequence->classes;
+    uint8_t all = 0;
+    for (uint64_t i = begin; i < end; i++) {
+        classes[i] = hspz__class_of[e->bases[i]];
+        all |= classes[i];
+    }
+    if ((all & 0x80u) == 0)
+        return;
+    uint64_t at = begin;
+    while (classes[at] != 0xff)
+        at++;
+    uint64_t least = atomic_load(&e->bad);
+    while (at < least && !atomic_compare_exchange_weak(&e->bad, &least, at))
+        ;
+}
+
+static void read_reversed(encoding *e, uint64_t begin, uint64_t end)
+{
+    static const uint8_t complement[16] = {HSPZ__T, HSPZ__G,     HSPZ__C,         HSPZ__A,       HSPZ__LOWER,
+                                           HSPZ__N, HSPZ__IUPAC, HSPZ__SEPARATOR, HSPZ__LETTER_X};
+    const uint8_t *from = e->forward->classes + (e->forward->length - 1);
+    uint8_t *to = e->sequence->classes;
+    for (uint64_t i = begin; i < end; i++)
+        to[i] = complement[*(from - i) & 15u];
+}
+
+static hspz_status encode_piece(void *context, uint32_t worker, uint64_t item)
+{
+    (void)worker;
+    encoding *e = context;
+    const uint64_t length = e->sequence->length;
+    const uint64_t begin = item * PIECE;
+    const uint64_t end = length - begin < PIECE ? length : begin + PIECE;
+    if (e->bases != NULL)
+        read_bases(e, begin, end);
+    else
+        read_reversed(e, begin, end);
+    pack_piece(e, begin, end); /* the last word reaches into the separators after the end */
+    return HSPZ_OK;
+}
+
+static void fill_margins(encoding *e)
+{
+    hspz__sequence *s = e->sequence;
+    const uint64_t before = HSPZ__PACKED_MARGIN / 4;
+    const uint64_t after = before + (s->length + 63) / 64 * 16;
+    for (uint64_t i = 0; i < before; i++) {
+        s->packed[i] = (uint8_t)(random_code(e->multiplier, ~i) * 85u ^ i * 37u);
+        s->packed[after + i] = (uint8_t)(random_code(e->multiplier, s->length + i) * 85u ^ i * 101u);
+    }
+}
+
+/* Marks the blocks of 64 bases whose contexts may reach a risky symbol. */
+static hspz_status spread_risk(encoding *e, hspz__host *host)
+{
+    hspz__sequence *s = e->sequence;
+    const uint32_t risky = atomic_load(&e->seen) & e->risky_classes;
+    if (risky == 0)
+        return HSPZ_OK;
+    const uint64_t blocks = s->length / 64 + 1;
+    const uint64_t words = blocks / 64 + 1;
+    s->risky = hspz__alloc(host, words, sizeof *s->risky);
+    if (s->risky == NULL)
+        return HSPZ_E_MEMORY;
+    memset(s->risky, 0, words * sizeof *s->risky);
+    for (uint64_t i = 0; i < s->length; i++) {
+        if (s->special[i / 64] >> (i % 64) == 0) { /* none from here to the end of the word */
+            i |= 63;
+            continue;
+        }
+        if ((risky >> s->classes[i] & 1u) == 0)
+            continue;
+        uint64_t first = i >= REACH ? (i - REACH) / 64 : 0;
+        uint64_t last = (i + REACH) / 64 < blocks ? (i + REACH) / 64 : blocks - 1;
+        for (uint64_t b = first; b <= last; b++)
+            s->risky[b / 64] |= UINT64_C(1) << (b % 64);
+    }
+    return HSPZ_OK;
+}
+
+static hspz_status encode(encoding *e, hspz__host *host, hspz__pool *pool, uint64_t length, uint32_t salt,
+                          const char *name, hspz_error *error)
+{
+    hspz__sequence *s = e->sequence;
+    const uint64_t rounded = (length + 63) / 64 * 64;
+    e->multiplier = salt != 0 ? UINT64_C(0xd1342543de82ef95) : UINT64_C(0x9e3779b97f4a7c15);
+    *s = (hspz__sequence){.length = length};
+    s->classes = hspz__alloc(host, rounded + TAIL, 1);
+    s->packed = hspz__alloc(host, rounded / 4 + HSPZ__PACKED_MARGIN / 2 + 64, 1);
+    s->special = hspz__alloc(host, rounded / 64 + 2, sizeof *s->special);
+    hspz_status status = HSPZ_OK;
+    if (s->classes == NULL || s->packed == NULL || s->special == NULL) {
+        status = HSPZ_E_MEMORY;
+    } else {
+        memset(s->classes + length, HSPZ__SEPARATOR, rounded + TAIL - length);
+        memset(s->special + rounded / 64, 0xff, 2 * sizeof *s->special);
+        memset(s->packed + rounded / 4 + HSPZ__PACKED_MARGIN / 2, 0, 64);
+        atomic_init(&e->bad, UINT64_MAX);
+        atomic_init(&e->seen, 0);
+        hspz__pool_run(pool, (length + PIECE - 1) / PIECE, encode_piece, e, NULL);
+        fill_margins(e);
+        status = spread_risk(e, host);
+    }
+    if (status != HSPZ_OK)
+        hspz__fail(error, status, "no memory for a %s of %llu bases", name, (unsigned long long)length);
+    const uint64_t bad = status == HSPZ_OK ? atomic_load(&e->bad) : UINT64_MAX;
+    if (bad != UINT64_MAX)
+        status = hspz__fail(error, HSPZ_E_ARGUMENT,
+                            "byte 0x%02x at offset %llu of the %s is no nucleotide code and not '&'",
+                            e->bases[bad], (unsigned long long)bad, name);
+    if (status != HSPZ_OK)
+        hspz__sequence_free(s, host);
+    return status;
+}
+
+hspz_status hspz__sequence_encode(hspz__sequence *sequence, hspz__host *host, hspz__pool *pool,
+                                  const uint8_t *bases, uint64_t length, uint32_t risky_classes,
+                                  uint32_t salt, const char *name, hspz_error *error)
+{
+    encoding e = {.sequence = sequence, .bases = bases, .risky_classes = risky_classes};
+    return encode(&e, host, pool, length, salt, name, error);
+}
+
+hspz_status hspz__sequence_reverse(hspz__sequence *sequence, hspz__host *host, hspz__pool *pool,
+                                   const hspz__sequence *forward, uint32_t risky_classes, uint32_t salt,
+                                   hspz_error *error)
+{
+    encoding e = {.sequence = sequence, .forward = forward, .risky_classes = risky_classes};
+    return encode(&e, host, pool, forward->length, salt, "reverse complement", error);
+}
+
+void hspz__sequence_free(hspz__sequence *sequence, hspz__host *host)
+{
+    hspz__free(host, sequence->classes);
+    hspz__free(host, sequence->packed);
+    hspz__free(host, sequence->special);
+    hspz__free(host, sequence->risky);
+    memset(sequence, 0, sizeof *sequence);
+}

@@ -1,0 +1,438 @@
+/* stream.c -- hits in raw order: the host's seeds (level b), the host's anchors (level c), and level (a) over a host's own index.
+ *
+ * Idea: one batch at a time. The hits of each seed are counted, chunk boundaries follow from the counts (SPEC section 5, C.1-C.3), and
+ * chunk by chunk the seeds are expanded, 64 hits at a time gathered into contexts and filtered. Bucket and position
+ * look-ups run some seeds ahead of the expansion so that their cache misses overlap. Under `none` a single thread screens, which keeps
+ * survivors in raw order; the exact stage is parallel always.
+ */
+#include "cpu.h"
+#include "marks.h"
+
+#include <string.h>
+
+#define SEEDS_AN_ITEM 4096u
+#define AHEAD 16u
+
+typedef uint8_t context[HSPZ__CONTEXT];
+
+typedef struct stream_worker {
+    hspz__screen screen;
+    uint32_t number;
+    uint32_t screened;
+    uint32_t lanes;
+    uint32_t target[HSPZ__LANES], query[HSPZ__LANES]; /* window starts */
+} stream_worker;
+
+typedef struct stream {
+    hspz__call *call;
+    const uint64_t *seeds; /* or */
+    const uint8_t *anchors;
+    uint32_t stride;
+    uint64_t count;  /* of seeds or anchors */
+    uint32_t *sizes; /* hits of each seed */
+    _Atomic uint64_t hits;
+    uint64_t first, end; /* the chunk at work */
+    stream_worker *workers;
+    hspz__anchors raw; /* none: survivors in raw order */
+    uint64_t chunk;    /* number of the chunk in the call */
+    hspz__result result;
+} stream;
+
+/* ---- counting */
+
+static uint32_t key_of_seed(const stream *s, uint64_t i)
+{
+    return hspz__key_of_word(&s->call->cpu->keys, (uint32_t)(s->seeds[i] >> 32));
+}
+
+static void prefetch_block(const hspz__words *index, uint32_t key)
+{
+    if (index->direct)
+        __builtin_prefetch(&index->blocks[key / 64]);
+    else
+        __builtin_prefetch(&index->table[(key / 64 * UINT32_C(2654435761) >> 7) & index->table_mask]);
+}
+
+static hspz_status count_item(void *context_of_run, uint32_t worker, uint64_t item)
+{
+    (void)worker;
+    stream *s = context_of_run;
+    const hspz__words *index = &s->call->cpu->index;
+    const uint64_t begin = item * SEEDS_AN_ITEM;
+    const uint64_t end = s->count - begin < SEEDS_AN_ITEM ? s->count : begin + SEEDS_AN_ITEM;
+    uint64_t sum = 0;
+    for (uint64_t i = begin; i < end; i++) {
+        uint32_t first;
+        if (i + AHEAD < end)
+            prefetch_block(index, key_of_seed(s, i + AHEAD));
+        s->sizes[i] = hspz__words_bucket(index, key_of_seed(s, i), &first);
+        sum += s->sizes[i];
+    }
+    atomic_fetch_add(&s->hits, sum);
+    return HSPZ_OK;
+}
+
+static hspz_status count_hits(stream *s)
+{
+    hspz__call *call = s->call;
+    atomic_store(&s->hits, s->anchors != NULL ? s->count : 0);
+    if (s->anchors == NULL) {
+        s->sizes = hspz__alloc(call->cpu->host, s->count, sizeof *s->sizes);
+        if (s->sizes == NULL)
+            return hspz__fail(call->error, HSPZ_E_MEMORY, "no memory to count the hits of %llu seeds",
+                              (unsigned long long)s->count);
+        hspz_status status = hspz__pool_run(call->cpu->pool, (s->count + SEEDS_AN_ITEM - 1) / SEEDS_AN_ITEM,
+                                            count_item, s, &call->pulse);
+        if (status != HSPZ_OK)
+            return status;
+    }
+    const uint64_t hits = atomic_load(&s->hits);
+    if (hits > UINT32_MAX)
+        return hspz__fail(
+            call->error, HSPZ_E_TOO_MANY_HITS,
+            "the batch has %llu seed hits, 2^32 or more; use a smaller --wga-chunk-size, or mask "
+            "repeats",
+            (unsigned long long)hits);
+    return HSPZ_OK;
+}
+
+static uint64_t size_of(const stream *s, uint64_t i)
+{
+    return s->sizes != NULL ? s->sizes[i] : 1;
+}
+
+/* ---- expansion and filter */
+
+static hspz_status screen_lanes(const stream *s, stream_worker *w)
+{
+    const hspz__call *call = s->call;
+    const hspz__cpu *cpu = call->cpu;
+    const uint32_t n = w->lanes;
+    _Alignas(64) context target[HSPZ__LANES], query[HSPZ__LANES];
+    static const uint32_t self[HSPZ__LANES] = {
+        0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+        22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
+        44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
+    w->lanes = 0;
+    if (n == 0)
+        return HSPZ_OK;
+    if (++w->screened % 1024 == 0 && hspz__pulse_poll(&s->call->pulse, w->number))
+        return HSPZ_E_CANCELLED;
+    hspz__contexts(cpu, &cpu->target, w->target, n, HSPZ__FLAG_TARGET, target);
+    hspz__contexts(cpu, call->query, w->query, n, HSPZ__FLAG_QUERY, query);
+    uint64_t passed =
+        cpu->kernels->filter(&cpu->filter, (const context *)target, (const context *)query, self, self, n);
+    hspz_status status = HSPZ_OK;
+    for (; passed != 0 && status == HSPZ_OK; passed &= passed - 1) {
+        const uint32_t k = (uint32_t)__builtin_ctzll(passed);
+        status = hspz__screen_add(&w->screen, w->target[k], w->query[k]);
+    }
+    return status;
+}
+
+static hspz_status add_lane(const stream *s, stream_worker *w, uint32_t target, uint32_t query)
+{
+    w->target[w->lanes] = target;
+    w->query[w->lanes] = query;
+    return ++w->lanes < HSPZ__LANES ? HSPZ_OK : screen_lanes(s, w);
+}
+
+/* Everything that waits becomes a survivor or not, so that what follows comes later in the list. */
+static hspz_status settle(const stream *s, stream_worker *w)
+{
+    hspz_status status = screen_lanes(s, w);
+    return status == HSPZ_OK ? hspz__screen_flush(&w->screen) : status;
+}
+
+static hspz_status expand_seed(const stream *s, stream_worker *w, uint64_t i)
+{
+    const hspz__words *index = &s->call->cpu->index;
+    uint32_t first;
+    const uint32_t size = hspz__words_bucket(index, key_of_seed(s, i), &first);
+    hspz_status status = HSPZ_OK;
+    for (uint32_t j = size; j-- > 0 && status == HSPZ_OK;)
+        status = add_lane(s, w, index->positions[first + j], (uint32_t)s->seeds[i]);
+    return status;
+}
+
+hspz_anchor hspz__anchor_at(const uint8_t *anchors, uint32_t stride, uint64_t i)
+{
+    hspz_anchor a;
+    memcpy(&a, anchors + i * stride, sizeof a);
+    return a;
+}
+
+static hspz_status expand_anchor(const stream *s, stream_worker *w, uint64_t i)
+{
+    const uint32_t length = s->call->cpu->plan->pattern_length;
+    const hspz_anchor a = hspz__anchor_at(s->anchors, s->stride, i);
+    if (a.target_end >= length && a.query_end >= length)
+        return add_lane(s, w, a.target_end - length, a.query_end - length);
+    hspz_status status = settle(s, w); /* no window lies before it: a survivor without screening */
+    if (status == HSPZ_OK)
+        status = hspz__anchors_reserve(&w->screen.survivors, s->call->cpu->host, 1);
+    if (status == HSPZ_OK)
+        w->screen.survivors.items[w->screen.survivors.count++] = a;
+    return status;
+}
+
+static hspz_status expand_item(void *context_of_run, uint32_t worker, uint64_t item)
+{
+    stream *s = context_of_run;
+    stream_worker *w = &s->workers[worker];
+    const uint64_t begin = s->first + item * SEEDS_AN_ITEM;
+    const uint64_t end = s->end - begin < SEEDS_AN_ITEM ? s->end : begin + SEEDS_AN_ITEM;
+    hspz_status status = HSPZ_OK;
+    if (s->anchors != NULL) {
+        for (uint64_t i = begin; i < end && status == HSPZ_OK; i++)
+            status = expand_anchor(s, w, i);
+        return status;
+    }
+    for (uint64_t i = begin; i < end && status == HSPZ_OK; i++) {
+        if (i + 2 * AHEAD < end && s->sizes[i + 2 * AHEAD] > 0)
+            prefetch_block(&s->call->cpu->index, key_of_seed(s, i + 2 * AHEAD));
+        if (i + AHEAD < end && s->sizes[i + AHEAD] > 0) {
+            uint32_t first;
+            hspz__words_bucket(&s->call->cpu->index, key_of_seed(s, i + AHEAD), &first);
+            __builtin_prefetch(&s->call->cpu->index.positions[first]);
+        }
+        if (s->sizes[i] > 0)
+            status = expand_seed(s, w, i);
+    }
+    return status;
+}
+
+/* ---- one chunk */
+
+/* none: the found segments, one an anchor, back into the raw order of the survivors. */
+static hspz_status order_raw(stream *s)
+{
+    hspz__found_list *found = &s->result.found;
+    hspz_status status = hspz__found_sort(found, s->call->cpu->host, HSPZ__ORDER_LABEL);
+    hspz__found_list ordered = {0};
+    if (status == HSPZ_OK)
+        status = hspz__found_reserve(&ordered, s->call->cpu->host, found->count);
+    for (uint64_t i = 0; i < s->raw.count && status == HSPZ_OK && found->count > 0; i++) {
+        const uint64_t label = (uint64_t)s->raw.items[i].target_end << 32 | s->raw.items[i].query_end;
+        uint64_t low = 0, high = found->count;
+        while (high - low > 1) {
+            const uint64_t middle = low + (high - low) / 2;
+            if (found->items[middle].label <= label)
+                low = middle;
+            else
+                high = middle;
+        }
+        if (found->items[low].label == label)
+            ordered.items[ordered.count++] = found->items[low];
+    }
+    hspz__found_free(found, s->call->cpu->host);
+    *found = ordered;
+    return status;
+}
+
+static hspz_status extend_chunk(stream *s)
+{
+    hspz__host *host = s->call->cpu->host;
+    const uint32_t threads = hspz__pool_threads(s->call->cpu->pool);
+    const bool raw = s->call->cpu->plan->dedup == HSPZ_DEDUP_NONE;
+    hspz__extension how = {.kind = raw ? HSPZ__LABEL_ANCHOR : HSPZ__LABEL_CONSTANT, .constant = s->chunk};
+    hspz__anchors *lists = hspz__alloc(host, threads, sizeof *lists);
+    hspz_status status = lists != NULL ? HSPZ_OK : HSPZ_E_MEMORY;
+    if (status == HSPZ_OK && raw) {
+        const hspz__anchors *survivors = &s->workers[0].screen.survivors;
+        s->raw.count = 0;
+        status = hspz__anchors_reserve(&s->raw, host, survivors->count);
+        if (status == HSPZ_OK && survivors->count > 0)
+            memcpy(s->raw.items, survivors->items, survivors->count * sizeof *survivors->items);
+        s->raw.count = status == HSPZ_OK ? survivors->count : 0;
+    }
+    if (status != HSPZ_OK) {
+        hspz__free(host, lists);
+        return hspz__fail(s->call->error, status, "no memory for the surviving hits");
+    }
+    for (uint32_t i = 0; i < threads; i++)
+        lists[i] = s->workers[i].screen.survivors;
+    status = hspz__extend(s->call, lists, threads, &how, &s->result.found);
+    for (uint32_t i = 0; i < threads; i++)
+        s->workers[i].screen.survivors = lists[i];
+    hspz__free(host, lists);
+    if (status == HSPZ_OK && raw) {
+        status = order_raw(s);
+        if (status == HSPZ_OK)
+            status = hspz__result_give(&s->result);
+    }
+    return status;
+}
+
+static hspz_status work_chunk(stream *s)
+{
+    hspz__cpu *cpu = s->call->cpu;
+    const uint32_t threads = hspz__pool_threads(cpu->pool);
+    const uint64_t items = (s->end - s->first + SEEDS_AN_ITEM - 1) / SEEDS_AN_ITEM;
+    const double start = hspz__seconds();
+    hspz_status status = HSPZ_OK;
+    if (cpu->plan->dedup == HSPZ_DEDUP_NONE)
+        for (uint64_t i = 0; i < items && status == HSPZ_OK; i++)
+            status = expand_item(s, 0, i);
+    else
+        status = hspz__pool_run(cpu->pool, items, expand_item, s, &s->call->pulse);
+    for (uint32_t i = 0; i < threads && status == HSPZ_OK; i++)
+        status = settle(s, &s->workers[i]);
+    s->call->output->statistics->seconds_expand += hspz__seconds() - start;
+    if (status == HSPZ_E_MEMORY)
+        return hspz__fail(s->call->error, status, "no memory for the surviving hits");
+    if (status == HSPZ_OK)
+        status = extend_chunk(s);
+    s->chunk++;
+    return status;
+}
+
+/* ---- one batch */
+
+static hspz_status work_batch(stream *s)
+{
+    hspz_statistics *statistics = s->call->output->statistics;
+    const uint64_t max_hits = s->call->cpu->plan->max_hits;
+    hspz_status status = count_hits(s);
+    if (status != HSPZ_OK)
+        return status;
+    const uint64_t hits = atomic_load(&s->hits), chunks = hits / max_hits + 1;
+    statistics->batches++;
+    statistics->chunks += chunks;
+    statistics->hits += hits;
+    uint64_t prefix = 0, i = 0;
+    s->first = 0;
+    for (uint64_t chunk = 1; s->first < s->count && status == HSPZ_OK; chunk++) {
+        const uint64_t before = prefix;
+        if (chunk <
+            chunks) { /* up to the seed whose prefix reaches the limit; that seed too when it is the first with hits */
+            while (i < s->count && prefix + size_of(s, i) < before + max_hits)
+                prefix += size_of(s, i++);
+            if (prefix == before && i < s->count)
+                prefix += size_of(s, i++);
+        } else {
+            i = s->count;
+        }
+        s->end = i;
+        status = work_chunk(s);
+        s->first = i;
+    }
+    return status;
+}
+
+static hspz_status start_stream(stream *s, hspz__call *call)
+{
+    const uint32_t threads = hspz__pool_threads(call->cpu->pool);
+    memset(s, 0, sizeof *s);
+    s->call = call;
+    hspz__result_init(&s->result, call);
+    s->workers = hspz__alloc(call->cpu->host, threads, sizeof *s->workers);
+    if (s->workers == NULL)
+        return hspz__fail(call->error, HSPZ_E_MEMORY, "no memory for %u threads", threads);
+    memset(s->workers, 0, threads * sizeof *s->workers);
+    for (uint32_t i = 0; i < threads; i++) {
+        s->workers[i].screen.call = call;
+        s->workers[i].number = i;
+    }
+    return HSPZ_OK;
+}
+
+static hspz_status end_batch(stream *s, hspz_status status)
+{
+    hspz__free(s->call->cpu->host, s->sizes);
+    s->sizes = NULL;
+    if (status == HSPZ_OK && s->call->cpu->plan->dedup != HSPZ_DEDUP_NONE)
+        status = hspz__result_scope_end(&s->result);
+    return status;
+}
+
+static hspz_status end_stream(stream *s, hspz_status status)
+{
+    hspz__host *host = s->call->cpu->host;
+    status = hspz__result_end(&s->result, status);
+    for (uint32_t i = 0; s->workers != NULL && i < hspz__pool_threads(s->call->cpu->pool); i++)
+        hspz__anchors_free(&s->workers[i].screen.survivors, host);
+    hspz__free(host, s->workers);
+    hspz__anchors_free(&s->raw, host);
+    return status;
+}
+
+/* ---- the levels */
+
+hspz_status hspz__stream_seeds(hspz__call *call, const uint64_t *seeds, uint64_t count)
+{
+    hspz_statistics *statistics = call->output->statistics;
+    uint64_t previous = UINT64_MAX;
+    for (uint64_t i = 0; i < count; i++) {
+        statistics->query_positions += (seeds[i] & UINT32_MAX) != previous;
+        previous = seeds[i] & UINT32_MAX;
+    }
+    statistics->seeds += count;
+    if (call->cpu->plan->dedup == HSPZ_DEDUP_LASTZ)
+        return hspz__marks_seeds(call, seeds, count);
+    stream s;
+    hspz_status status = start_stream(&s, call);
+    if (status == HSPZ_OK) {
+        s.seeds = seeds;
+        s.count = count;
+        status = end_batch(&s, work_batch(&s));
+    }
+    return end_stream(&s, status);
+}
+
+hspz_status hspz__stream_anchors(hspz__call *call, const hspz_anchor_batch *batch)
+{
+    if (call->cpu->plan->dedup == HSPZ_DEDUP_LASTZ)
+        return hspz__marks_anchors(call, batch);
+    stream s;
+    hspz_status status = start_stream(&s, call);
+    if (status == HSPZ_OK) {
+        s.anchors = (const uint8_t *)batch->anchors;
+        s.stride = batch->stride;
+        s.count = batch->count;
+        status = end_batch(&s, work_batch(&s));
+    }
+    return end_stream(&s, status);
+}
+
+uint64_t hspz__query_seeds(const hspz__call *call, uint64_t begin, uint64_t end, uint64_t *seeds)
+{
+    const hspz__plan *plan = call->cpu->plan;
+    const uint8_t *classes = call->query->classes;
+    uint64_t count = 0;
+    for (uint64_t p = begin; p < end; p++) {
+        const uint64_t valid = hspz__valid_windows(call->query, plan->pattern_length, p & ~UINT64_C(63));
+        if ((valid >> (p & 63) & 1) == 0)
+            continue;
+        uint64_t word = 0;
+        for (uint32_t i = 0; i < plan->care_count; i++)
+            word |= (uint64_t)(classes[p + plan->care_offset[i]] & ((1u << plan->care_bits[i]) - 1))
+                    << plan->care_shift[i];
+        for (uint32_t v = 0; v < plan->variant_count; v++)
+            seeds[count++] = (word ^ plan->variant_mask[v]) << 32 | p;
+    }
+    return count;
+}
+
+hspz_status hspz__stream_find(hspz__call *call, uint64_t begin, uint64_t end, uint64_t batch_size)
+{
+    hspz__cpu *cpu = call->cpu;
+    const uint64_t most = end - begin < batch_size ? end - begin : batch_size;
+    uint64_t *seeds = hspz__alloc(cpu->host, most * cpu->plan->variant_count, sizeof *seeds);
+    if (seeds == NULL)
+        return hspz__fail(call->error, HSPZ_E_MEMORY, "no memory for the seeds of %llu positions",
+                          (unsigned long long)most);
+    stream s;
+    hspz_status status = start_stream(&s, call);
+    for (uint64_t at = begin; at < end && status == HSPZ_OK; at += batch_size) {
+        s.seeds = seeds;
+        s.count = hspz__query_seeds(call, at, end - at < batch_size ? end : at + batch_size, seeds);
+        call->output->statistics->query_positions += s.count / cpu->plan->variant_count;
+        call->output->statistics->seeds += s.count;
+        call->pulse.done = at - begin;
+        status = end_batch(&s, work_batch(&s));
+    }
+    status = end_stream(&s, status);
+    hspz__free(cpu->host, seeds);
+    return status;
+}

@@ -1,0 +1,117 @@
+/* words.h -- the positions of a strand, sorted by seed word.
+ *
+ * Idea: inside the CPU backend a seed word is a "key": the care bits of the window with the first base lowest, which is what two-bit
+ * packed sequence gives without reordering. Keys and words are the same up to a fixed permutation of bits, so buckets and
+ * their contents are those of SPEC section 3. Non-empty keys are a bitmap in blocks of 64 keys with the rank of each block: 1.5 bits
+ * a key where every block has a row (direct), else a hash table of the non-empty blocks, in proportion to the positions.
+ */
+#ifndef HSPZ__WORDS_H
+#define HSPZ__WORDS_H
+
+#include "host_services.h"
+#include "plan.h"
+#include "pool.h"
+#include "sequence.h"
+
+/* How a window becomes a key. */
+typedef struct hspz__keys {
+    uint32_t pattern_length, bits;
+    uint64_t care_mask; /* care bits of a window of 32 bases, base i at bits 2i */
+    uint32_t runs;      /* care bits in runs of neighbours: key |= (window >> shift) & mask */
+    uint8_t shift[HSPZ__PATTERN_MAX];
+    uint64_t mask[HSPZ__PATTERN_MAX];
+    uint32_t variant_count;
+    uint32_t variant_mask[HSPZ__VARIANTS_MAX]; /* the plan's variants, in the plan's order */
+    uint32_t care_count;
+    uint8_t care_bits[HSPZ__PATTERN_MAX], word_shift[HSPZ__PATTERN_MAX], key_shift[HSPZ__PATTERN_MAX];
+} hspz__keys;
+
+void hspz__keys_init(hspz__keys *keys, const hspz__plan *plan);
+uint32_t hspz__key_of_word(const hspz__keys *keys, uint32_t word);
+
+/* The 32 bases from `position` on, two bits each. */
+static inline uint64_t hspz__window(const hspz__sequence *s, uint64_t position)
+{
+    const uint64_t bit = 2 * (position + HSPZ__PACKED_MARGIN);
+    uint64_t low;
+    uint8_t high;
+    __builtin_memcpy(&low, s->packed + bit / 8, sizeof low);
+    high = s->packed[bit / 8 + 8];
+    const uint32_t shift = bit % 8;
+    return shift == 0 ? low : low >> shift | (uint64_t)high << (64 - shift);
+}
+
+static inline uint32_t hspz__key_of_window(const hspz__keys *keys, uint64_t window)
+{
+    uint64_t key = 0;
+    for (uint32_t i = 0; i < keys->runs; i++)
+        key |= window >> keys->shift[i] & keys->mask[i];
+    return (uint32_t)key;
+}
+
+static inline uint32_t hspz__key_at(const hspz__keys *keys, const hspz__sequence *s, uint64_t position)
+{
+    return hspz__key_of_window(keys, hspz__window(s, position));
+}
+
+/* Bit i: the window that starts at `position` + i is valid (SPEC section 3). `position` is a multiple of 64. */
+uint64_t hspz__valid_windows(const hspz__sequence *s, uint32_t pattern_length, uint64_t position);
+
+typedef struct hspz__block {
+    uint64_t bits; /* bit i: key 64 * id + i has positions */
+    uint32_t rank; /* distinct keys before the block */
+    uint32_t id;
+} hspz__block;
+
+typedef struct hspz__words {
+    uint64_t count;      /* positions */
+    uint32_t distinct;   /* keys */
+    uint32_t *positions; /* by key, ascending within a key */
+    uint32_t *starts; /* [distinct + 1]: bucket of the key of rank r is positions[starts[r]..starts[r+1]) */
+    uint32_t block_count; /* rows of `blocks` */
+    hspz__block *blocks;  /* ascending id: all ids when direct, else those that are not empty */
+    uint32_t *table;      /* when not direct: open addressing, row + 1 or 0 */
+    uint32_t table_mask;
+    bool direct;
+} hspz__words;
+
+typedef enum hspz__words_form { HSPZ__WORDS_AUTO, HSPZ__WORDS_DIRECT, HSPZ__WORDS_HASH } hspz__words_form;
+
+/* All valid windows first + i * step, i < grid. Deterministic whatever the threads. On failure `words` is empty. */
+hspz_status hspz__words_build(hspz__words *words, hspz__host *host, hspz__pool *pool, const hspz__keys *keys,
+                              const hspz__sequence *sequence, uint64_t first, uint64_t step, uint64_t grid,
+                              hspz__words_form form, hspz_error *error);
+/* The tables a host gave with its target, already checked. */
+hspz_status hspz__words_import(hspz__words *words, hspz__host *host, hspz__pool *pool, const hspz__keys *keys,
+                               const hspz_target *target, hspz__words_form form, hspz_error *error);
+void hspz__words_free(hspz__words *words, hspz__host *host);
+
+/* The block of 64 keys numbered `id`; an empty one where there is none. */
+static inline hspz__block hspz__words_block(const hspz__words *words, uint32_t id)
+{
+    if (words->direct)
+        return words->blocks[id];
+    uint32_t slot = id * UINT32_C(2654435761) >> 7;
+    for (;; slot++) {
+        const uint32_t row = words->table[slot & words->table_mask];
+        if (row == 0)
+            return (hspz__block){.id = id};
+        if (words->blocks[row - 1].id == id)
+            return words->blocks[row - 1];
+    }
+}
+
+/* Number of positions with `key`; `first` is the place of the least of them in `positions`. */
+static inline uint32_t hspz__words_bucket(const hspz__words *words, uint32_t key, uint32_t *first)
+{
+    const hspz__block block = hspz__words_block(words, key / 64);
+    const uint64_t bit = UINT64_C(1) << (key % 64);
+    *first = 0;
+    if ((block.bits & bit) == 0)
+        return 0;
+    const uint32_t rank = block.rank + (uint32_t)__builtin_popcountll(block.bits & (bit - 1));
+    *first = words->starts[rank];
+    return words->starts[rank + 1] - *first;
+}
+
+#endif
