@@ -19,9 +19,10 @@ extern char **environ;
 typedef int command_function(const hspz_context *context);
 
 static command_function *const functions[HSPZ_COMMAND_COUNT] = {
-    [HSPZ_COMMAND_ALIGN] = hspz_command_align, [HSPZ_COMMAND_COMPARE] = hspz_command_compare,
-    [HSPZ_COMMAND_INFO] = hspz_command_info,   [HSPZ_COMMAND_CONFIG] = hspz_command_config,
-    [HSPZ_COMMAND_BENCH] = hspz_command_bench, [HSPZ_COMMAND_DOTPLOT] = hspz_command_dotplot,
+    [HSPZ_COMMAND_ALIGN] = hspz_command_align,     [HSPZ_COMMAND_COMPARE] = hspz_command_compare,
+    [HSPZ_COMMAND_INFO] = hspz_command_info,       [HSPZ_COMMAND_CONFIG] = hspz_command_config,
+    [HSPZ_COMMAND_CONFORM] = hspz_command_conform, [HSPZ_COMMAND_BENCH] = hspz_command_bench,
+    [HSPZ_COMMAND_DOTPLOT] = hspz_command_dotplot,
 };
 
 /* A handler can reach nothing else; read through hspz_context.stop. */
