@@ -1,7 +1,7 @@
 /* classes.c -- SPEC section 2: bytes to symbol classes, and the reverse complement.
  *
- * Idea: one byte a base, holding its class. Complementing needs no letters: A<->T and C<->G swap, every other class is its own
- * complement (the complement of an ambiguity code is an ambiguity code).
+ * Idea: one byte a base, holding its class. Classes know their complements: A<->T, C<->G, R<->Y, K<->M, B<->V, D<->H; every other
+ * class is its own.
  */
 #include "oracle.h"
 
@@ -32,11 +32,21 @@ static uint8_t class_of(unsigned char byte)
         return ORACLE_SEPARATOR;
     case '\0':
         return NOTHING;
-    default:
+    default: {
         if (strchr("acgtu", byte) != NULL)
             return ORACLE_LOWER;
-        return strchr("RYSWKMBDHVryswkmbdhv", byte) != NULL ? ORACLE_IUPAC : NOTHING;
+        const char *iupac = "RrYyKkMmBbVvDdHhSsWw"; /* in the order of their classes */
+        const char *at = strchr(iupac, byte);
+        return at != NULL ? (uint8_t)(ORACLE_IUPAC + (at - iupac) / 2) : NOTHING;
     }
+    }
+}
+
+static uint8_t complement(uint8_t code)
+{
+    if (code <= ORACLE_T)
+        return (uint8_t)(ORACLE_T - code);
+    return code >= ORACLE_IUPAC && code < ORACLE_IUPAC_END - 2 ? code ^ 1 : code;
 }
 
 hspz_status hspz__oracle_encode(hspz__oracle_host *host, const char *name, const uint8_t *bases,
@@ -81,10 +91,8 @@ hspz_status hspz__oracle_reverse_complement(hspz__oracle_host *host, const hspz_
     if (reverse->codes == NULL)
         return hspz__oracle_fail(error, HSPZ_E_MEMORY, "no memory for the reverse complement of %llu bases",
                                  (unsigned long long)forward->length);
-    for (uint64_t i = 0; i < forward->length; i++) {
-        uint8_t code = forward->codes[forward->length - 1 - i];
-        reverse->codes[i] = code <= ORACLE_T ? (uint8_t)(3 - code) : code;
-    }
+    for (uint64_t i = 0; i < forward->length; i++)
+        reverse->codes[i] = complement(forward->codes[forward->length - 1 - i]);
     reverse->length = forward->length;
     return HSPZ_OK;
 }

@@ -27,7 +27,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* Symbol classes, SPEC section 2. The four bases are their own 2-bit codes; XOR 2 is a transition (A<->G, C<->T). */
+/* Symbol classes, SPEC section 2. The four bases are their own 2-bit codes; XOR 2 is a transition (A<->G, C<->T). The
+ * IUPAC codes are the one class X of the specification, but LASTZ's rule needs their letters apart (scores.c); they are
+ * numbered so that XOR 1 is the complement of all but the last two, which are their own. */
 enum {
     ORACLE_A = 0,
     ORACLE_C = 1,
@@ -35,11 +37,12 @@ enum {
     ORACLE_T = 3,
     ORACLE_LOWER = 4,     /* L: soft-masked acgt (u) */
     ORACLE_N = 5,         /* N, n */
-    ORACLE_IUPAC = 6,     /* R Y S W K M B D H V, either case */
-    ORACLE_SEPARATOR = 7, /* E: '&' */
-    ORACLE_LETTER_X = 8,  /* X, x: bad against everything */
-    ORACLE_CLASSES = 9,
-    ORACLE_ROW = 16 /* a row of the matrix is padded to this */
+    ORACLE_SEPARATOR = 6, /* E: '&' */
+    ORACLE_LETTER_X = 7,  /* X, x: bad against everything */
+    ORACLE_IUPAC = 8,     /* first of R Y K M B V D H S W, either case */
+    ORACLE_IUPAC_END = 18,
+    ORACLE_CLASSES = ORACLE_IUPAC_END,
+    ORACLE_ROW = 32 /* a row of the matrix is padded to this */
 };
 
 #define ORACLE_PATTERN_MAX 32u

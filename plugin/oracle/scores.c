@@ -27,6 +27,25 @@ static int32_t separator_score(int32_t xdrop)
     return score < INT32_MIN ? INT32_MIN : (int32_t)score;
 }
 
+/* X: one of the other IUPAC codes. `--ambiguous iupac` rewards X against itself. For KegAlign that is any code against any; LASTZ
+ * means the same letter, in either case, and gives two different letters the penalty. The two agree where
+ * neither reward nor penalty is given. */
+static void set_iupac(hspz__oracle_rules *rules, int letter)
+{
+    const hspz_engine_params *p = &rules->params;
+    bool ambiguous = p->ambiguous == HSPZ_AMBIGUOUS_IUPAC;
+    set_against(rules, letter, ORACLE_T, ambiguous ? -p->ambiguous_penalty : p->fill_score);
+    set(rules, letter, ORACLE_LOWER, ambiguous ? -p->ambiguous_penalty : p->bad_score);
+    set(rules, letter, ORACLE_N, ambiguous ? -p->ambiguous_penalty : p->bad_score);
+    for (int other = ORACLE_IUPAC; other < ORACLE_IUPAC_END; other++) {
+        bool itself = other == letter || p->dedup != HSPZ_DEDUP_LASTZ;
+        set(rules, letter, other,
+            !ambiguous ? p->fill_score
+            : itself   ? p->ambiguous_reward
+                       : -p->ambiguous_penalty);
+    }
+}
+
 void hspz__oracle_scores(hspz__oracle_rules *rules)
 {
     const hspz_engine_params *p = &rules->params;
@@ -45,18 +64,12 @@ void hspz__oracle_scores(hspz__oracle_rules *rules)
         set(rules, ORACLE_N, ORACLE_N, p->ambiguous_reward);
     }
 
-    /* X: the other IUPAC codes. */
-    if (p->ambiguous == HSPZ_AMBIGUOUS_IUPAC) {
-        set_against(rules, ORACLE_IUPAC, ORACLE_N, -p->ambiguous_penalty);
-        set(rules, ORACLE_IUPAC, ORACLE_IUPAC, p->ambiguous_reward);
-    } else {
-        set_against(rules, ORACLE_IUPAC, ORACLE_T, p->fill_score);
-        set(rules, ORACLE_IUPAC, ORACLE_LOWER, p->bad_score);
-        set(rules, ORACLE_IUPAC, ORACLE_N, p->bad_score);
-        set(rules, ORACLE_IUPAC, ORACLE_IUPAC, p->fill_score);
-    }
+    for (int letter = ORACLE_IUPAC; letter < ORACLE_IUPAC_END; letter++)
+        set_iupac(rules, letter);
 
     /* The letter X is bad against everything whatever `ambiguous` says; E comes last. */
-    set_against(rules, ORACLE_LETTER_X, ORACLE_LETTER_X, p->bad_score);
-    set_against(rules, ORACLE_SEPARATOR, ORACLE_LETTER_X, separator_score(p->xdrop));
+    for (int other = ORACLE_A; other < ORACLE_CLASSES; other++)
+        set(rules, ORACLE_LETTER_X, other, p->bad_score);
+    for (int other = ORACLE_A; other < ORACLE_CLASSES; other++)
+        set(rules, ORACLE_SEPARATOR, other, separator_score(p->xdrop));
 }
