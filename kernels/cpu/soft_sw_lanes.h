@@ -4,6 +4,7 @@
  * exponent among them by a factor 2^(32 d), d <= 0; a term that is four or more units lower is lost, 2^-64 of the
  * sum at most. 2^(1 + 32 d) has the bit pattern (d + 4) << 28 for d = 0..-3 and 0 for d = -4, so that a
  * factor costs a maximum and a shift; the 1 too many is taken off the constants.
+ * An F below 2^-80 at exponent 0 may have lost such terms: that lane is reported.
  * Backward keeps the three shares (term / E) of each cell, then lets the score's gradient flow back through them: sums of
  * products of numbers in [0, 1].
  * GCC's vector types let one text serve any instruction set. Include once, with SOFT_LANES_NAME defined.
@@ -222,7 +223,7 @@ uint32_t SOFT_LANES_NAME(const hspz__soft_sw_work *work, uint64_t first, uint32_
     fill(&s, (int32_t)work->rows, (int32_t)columns, row_m, row_e, shares);
     uint32_t left_range = 0;
     for (uint32_t l = 0; l < lanes; l++) {
-        if (!(s.largest[l] < s.limit))
+        if (!(s.largest[l] < s.limit) || (s.best_e[l] == 0 && s.best_f[l] < 8.271806e-25f))
             left_range |= 1u << l;
         if (backward)
             flow[l] = work->score_gradient[first + l];

@@ -3,32 +3,32 @@
 
 #include <string.h>
 
-/* Boundary number i (of at most 15) of a sequence under `shape`: ascending, repeated ones make empty chunks. */
-static uint64_t boundaries(uint64_t rows, uint64_t shape, uint64_t ends[16])
+/* Boundary number i of a sequence under `shape`: ascending, repeated ones make empty chunks. */
+static uint64_t boundaries(uint64_t rows, uint64_t shape, uint64_t ends[CHUNKS_MOST])
 {
     uint64_t count = 1, at = 0, state = shape * 2654435761u + 1;
     if (shape != 0)
-        count = 1 + random_below(&state, 16);
+        count = shape % 4 == 3 ? CHUNKS_MOST - random_below(&state, 50) : 1 + random_below(&state, 16);
     for (uint64_t i = 0; i + 1 < count; i++) {
         if (random_below(&state, 4) != 0)
-            at += random_below(&state, rows - at + 1);
+            at += random_below(&state, (rows - at) / (1 + (count - i) / 4) + 1);
         ends[i] = at;
     }
     ends[count - 1] = rows;
     return count;
 }
 
-uint64_t cut_views(const uint32_t *data, uint64_t rows, uint64_t shape, hspz_u32_view views[16])
+uint64_t cut_views(const uint32_t *data, uint64_t rows, uint64_t shape, hspz_u32_view views[CHUNKS_MOST])
 {
-    uint64_t ends[16], begin = 0, count = boundaries(rows, shape, ends);
+    uint64_t ends[CHUNKS_MOST], begin = 0, count = boundaries(rows, shape, ends);
     for (uint64_t i = 0; i < count; begin = ends[i++])
         views[i] = (hspz_u32_view){data + begin, ends[i] - begin};
     return count;
 }
 
-uint64_t cut_ranges(uint32_t *data, uint64_t rows, uint64_t shape, hspz_u32_range ranges[16])
+uint64_t cut_ranges(uint32_t *data, uint64_t rows, uint64_t shape, hspz_u32_range ranges[CHUNKS_MOST])
 {
-    uint64_t ends[16], begin = 0, count = boundaries(rows, shape, ends);
+    uint64_t ends[CHUNKS_MOST], begin = 0, count = boundaries(rows, shape, ends);
     for (uint64_t i = 0; i < count; begin = ends[i++])
         ranges[i] = (hspz_u32_range){data + begin, ends[i] - begin};
     return count;
@@ -48,11 +48,11 @@ index_under_test make_index(uint32_t capacity, uint32_t max_probe, uint32_t stri
 
 hspz_status try_build(const side *s, index_under_test *index, const source *from, hspz_error *error)
 {
-    hspz_u32_view keys[16], values[16];
+    hspz_u32_view keys[CHUNKS_MOST], values[CHUNKS_MOST];
     hspz_u32_list value_list = {
         values, from->values == NULL ? 0 : cut_views(from->values, from->rows, from->shape * 7, values)};
     hspz_hash_build request = {.struct_size = sizeof request,
-                               .device = HSPZ_DEVICE_CPU,
+                               .device = s->device,
                                .table = &index->table,
                                .keys = {keys, cut_views(from->keys, from->rows, from->shape, keys)},
                                .values = from->values == NULL ? NULL : &value_list,

@@ -18,9 +18,12 @@ typedef struct index_under_test {
     uint32_t statistics[HSPZ_HASH_BUILD_STATISTICS];
 } index_under_test;
 
-/* Cuts a sequence into at most 16 chunks, some of them empty, as `shape` says. */
-uint64_t cut_views(const uint32_t *data, uint64_t rows, uint64_t shape, hspz_u32_view views[16]);
-uint64_t cut_ranges(uint32_t *data, uint64_t rows, uint64_t shape, hspz_u32_range ranges[16]);
+/* Cuts a sequence into at most CHUNKS_MOST chunks, some of them empty, as `shape` says; every fourth shape into many: more than
+ * one launch of a device takes. */
+#define CHUNKS_MOST 150u
+
+uint64_t cut_views(const uint32_t *data, uint64_t rows, uint64_t shape, hspz_u32_view views[CHUNKS_MOST]);
+uint64_t cut_ranges(uint32_t *data, uint64_t rows, uint64_t shape, hspz_u32_range ranges[CHUNKS_MOST]);
 
 /* An index with own buffers full of junk. */
 index_under_test make_index(uint32_t capacity, uint32_t max_probe, uint32_t stride);

@@ -182,7 +182,7 @@ Test(hash_build, batch_index_has_row_bases_and_masks)
             {a, mask_a, 4, 1000, 0}, {NULL, NULL, 0, 55, 0}, {b, mask_b, 3, 7, 0}};
         index_under_test index = make_index(16, 0, 1);
         hspz_hash_batch_build request = {.struct_size = sizeof request,
-                                         .device = HSPZ_DEVICE_CPU,
+                                         .device = s->device,
                                          .table = &index.table,
                                          .chunks = chunks,
                                          .chunk_count = 3,

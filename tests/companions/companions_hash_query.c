@@ -27,11 +27,11 @@ static lookup_case make_case(const side *s, uint32_t stride)
     return c;
 }
 
-static hspz_hash_query make_query(const side *s, const lookup_case *c, hspz_u32_view views[16], uint64_t rows,
-                                  uint64_t shape, uint32_t *statistics)
+static hspz_hash_query make_query(const side *s, const lookup_case *c, hspz_u32_view views[CHUNKS_MOST],
+                                  uint64_t rows, uint64_t shape, uint32_t *statistics)
 {
     return (hspz_hash_query){.struct_size = sizeof(hspz_hash_query),
-                             .device = HSPZ_DEVICE_CPU,
+                             .device = s->device,
                              .table = &c->index.table,
                              .keys = {views, cut_views(c->keys, rows, shape, views)},
                              .threads = s->threads,
@@ -43,8 +43,8 @@ static void check_query(const side *s, uint64_t shape, uint32_t stride, uint32_t
     lookup_case c = make_case(s, stride);
     uint32_t *values = filled(ROWS, 4), *found = filled(ROWS, 4), *probes = filled(ROWS, 4);
     uint32_t statistics[HSPZ_HASH_QUERY_STATISTICS] = {9, 9, 9, 9}, sums[4] = {0};
-    hspz_u32_view views[16];
-    hspz_u32_range a[16], b[16], d[16];
+    hspz_u32_view views[CHUNKS_MOST];
+    hspz_u32_range a[CHUNKS_MOST], b[CHUNKS_MOST], d[CHUNKS_MOST];
     hspz_u32_output value_output = {a, cut_ranges(values, ROWS, shape * 3, a)};
     hspz_u32_output found_output = {b, cut_ranges(found, ROWS, shape * 5, b)};
     hspz_u32_output probe_output = {d, cut_ranges(probes, ROWS, shape * 11, d)};
@@ -86,7 +86,7 @@ Test(hash_query, no_rows_clear_statistics_and_outputs_are_optional)
     for (uint32_t i = 0; i < SIDES; i++) {
         lookup_case c = make_case(&sides[i], 1);
         uint32_t statistics[4] = {1, 2, 3, 4};
-        hspz_u32_view views[16];
+        hspz_u32_view views[CHUNKS_MOST];
         hspz_hash_query query = make_query(&sides[i], &c, views, 0, 3, statistics);
         cr_assert_eq(sides[i].hash->query(&query, NULL), HSPZ_OK);
         cr_assert_eq(statistics[0] | statistics[1] | statistics[2] | statistics[3], 0);
@@ -116,9 +116,9 @@ static void check_join(const side *s, uint64_t shape, uint64_t capacity)
     lookup_case c = make_case(s, 1 + shape % 2);
     uint32_t *left = filled(ROWS, 4), *right = filled(ROWS, 4), *want_left = filled(ROWS, 4);
     uint32_t *want_right = filled(ROWS, 4), count = 0, statistics[4];
-    hspz_u32_view views[16];
+    hspz_u32_view views[CHUNKS_MOST];
     hspz_hash_join join = {.struct_size = sizeof join,
-                           .device = HSPZ_DEVICE_CPU,
+                           .device = s->device,
                            .table = &c.index.table,
                            .keys = {views, cut_views(c.keys, ROWS, shape, views)},
                            .first_left = 70,
@@ -174,7 +174,7 @@ static void check_batch_join(const side *s)
     chunks[4].valid = NULL;
     /* the second masked chunk reads the same mask: inputs may overlap inputs */
     hspz_hash_batch_join join = {.struct_size = sizeof join,
-                                 .device = HSPZ_DEVICE_CPU,
+                                 .device = s->device,
                                  .table = &c.index.table,
                                  .chunks = chunks,
                                  .chunk_count = CHUNKS,

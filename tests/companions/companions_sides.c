@@ -1,5 +1,6 @@
 /* companions_sides.c -- loads both plugins and finds their companion systems. */
 #include "companions_sides.h"
+#include "companions.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -25,13 +26,19 @@ static void load(side *s, const char *file)
 
 void sides_load(side sides[SIDES])
 {
-    static const char *const names[SIDES] = {"oracle", "cpu, 1 thread", "cpu, 3 threads", "cpu, 8 threads"};
-    static const uint32_t threads[SIDES] = {0, 1, 3, 8};
+    static const char *const names[SIDES] = {"oracle", "cpu, 1 thread", "cpu, 3 threads", "cpu, 8 threads",
+                                             "cuda, emulated"};
+    static const uint32_t threads[SIDES] = {0, 1, 3, 8, 0};
     for (uint32_t i = 0; i < SIDES; i++) {
-        load(&sides[i], i == 0 ? "hspz_oracle.so" : "hspz_plugin.so");
+        if (i + 1 < SIDES)
+            load(&sides[i], i == 0 ? "hspz_oracle.so" : "hspz_plugin.so");
         sides[i].name = names[i];
         sides[i].threads = threads[i];
+        sides[i].device = HSPZ_DEVICE_CPU;
     }
+    sides[SIDES - 1].hash = &hspz__hash_index;
+    sides[SIDES - 1].soft = &hspz__soft_sw;
+    sides[SIDES - 1].device = HSPZ_DEVICE_CUDA;
 }
 
 uint64_t next_random(uint64_t *state)

@@ -1,7 +1,8 @@
-/* companions_sides.h -- the implementations that the companion tests compare: oracle, and CPU with several thread counts.
+/* companions_sides.h -- the implementations that the companion tests compare: oracle, CPU with several thread
+ * counts, and the CUDA kernels under an emulator.
  *
  * Idea: a contract test is written once and run on each side; a side is a table of functions from a loaded plugin and a
- * thread count. Plugins are taken from $HSPZ_BUILD (build by default).
+ * thread count. Plugins are taken from $HSPZ_BUILD (build by default); the emulated kernels are linked in.
  */
 #ifndef HSPZ_TEST_COMPANIONS_SIDES_H
 #define HSPZ_TEST_COMPANIONS_SIDES_H
@@ -11,10 +12,11 @@
 
 #include <criterion/criterion.h>
 
-#define SIDES 4u
+#define SIDES 5u
 
 typedef struct side {
     const char *name;
+    uint32_t device; /* HSPZ_DEVICE_...; emulated device memory is host memory */
     uint32_t threads;
     const hspz_hash_index *hash;
     const hspz_soft_sw *soft;

@@ -39,7 +39,7 @@ static soft_result run(const side *s, const soft_case *c, bool backward)
     hspz_error error = {.struct_size = sizeof error};
     soft_result r = {filled(c->batch, 4), filled(c->batch, 8), backward ? filled(cells, 4) : NULL};
     hspz_soft_sw_request request = {.struct_size = sizeof request,
-                                    .device = HSPZ_DEVICE_CPU,
+                                    .device = s->device,
                                     .batch = c->batch,
                                     .rows = c->rows,
                                     .columns = c->columns,

@@ -209,11 +209,39 @@ Test(soft_sw, long_matrices)
     sides_load(sides);
     uint64_t state = 47;
     static const double temperatures[] = {1e-3, 1, 1e3};
-    for (uint32_t t = 0; t < 3; t++) {
-        soft_case c =
-            soft_random(&state, 2, 300, 411, t == 1 ? 0.2 : -0.5, temperatures[t], t == 0 ? 1000 : 2);
-        soft_result twin = soft_backward(&sides[0], &c), r = soft_backward(&sides[1], &c);
-        soft_compare(&c, &twin, &r, sides[1].name);
+    static const uint32_t shapes[][2] = {{300, 411}, {1100, 9}, {3, 2000}, {2100, 33}};
+    for (uint32_t i = 0; i < 12; i++) {
+        double temperature = temperatures[i % 3];
+        soft_case c = soft_random(&state, 2, shapes[i / 3][0], shapes[i / 3][1], i % 3 == 1 ? 0.2 : -0.5,
+                                  temperature, i % 3 == 0 ? 1000 : 2);
+        soft_result twin = soft_backward(&sides[0], &c);
+        for (uint32_t s = 1; s < SIDES; s += SIDES - 2) {
+            soft_result r = soft_backward(&sides[s], &c);
+            soft_compare(&c, &twin, &r, sides[s].name);
+            soft_result_free(&r);
+        }
+        soft_result_free(&twin);
+        soft_free(&c);
+    }
+}
+
+Test(soft_sw, constant_matrices_do_not_pile_up_errors)
+{
+    side sides[SIDES];
+    sides_load(sides);
+    uint64_t state = 59;
+    static const double similarities[] = {-0.3, 0, 0.001, 0.4, 3};
+    for (uint32_t i = 0; i < 5; i++) {
+        soft_case c = soft_random(&state, 1, 1024, 100, -0.9, 1, 0);
+        for (uint64_t k = 0; k < 1024 * 100; k++)
+            c.similarity[k] = (float)similarities[i];
+        soft_result twin = soft_backward(&sides[0], &c);
+        for (uint32_t s = 1; s < SIDES; s += SIDES - 2) {
+            soft_result r = soft_backward(&sides[s], &c);
+            soft_compare(&c, &twin, &r, sides[s].name);
+            soft_result_free(&r);
+        }
+        soft_result_free(&twin);
         soft_free(&c);
     }
 }
@@ -267,7 +295,7 @@ Test(soft_sw, refusals)
     for (uint32_t i = 0; i < SIDES; i++) {
         const side *s = &sides[i];
         hspz_soft_sw_request good = {.struct_size = sizeof good,
-                                     .device = HSPZ_DEVICE_CPU,
+                                     .device = s->device,
                                      .batch = 2,
                                      .rows = 2,
                                      .columns = 3,
@@ -298,7 +326,7 @@ Test(soft_sw, refusals)
         bad[11].scratch = (char *)good.scratch + 4;
         bad[12].batch = UINT64_MAX / 2;
         bad[13].stream = &good;
-        for (uint32_t k = 0; k < 14; k++)
+        for (uint32_t k = 0; k < (s->device == HSPZ_DEVICE_CPU ? 14u : 13u); k++)
             expect_refused(s, &bad[k]);
         expect_refused(s, NULL);
     }

@@ -1,0 +1,227 @@
+/* soft_sw_small.cu -- soft Smith-Waterman of at most 32 x 32 in plain floats: a warp per problem.
+ *
+ * Idea: lane = row, one anti-diagonal per step, neighbours by one shuffle. The exponentials of all similarities are taken while
+ * the matrix comes in, 32 at a time, and lie in shared memory; row i, column j at word 32 i + j, so that an
+ * anti-diagonal touches 32 different banks. The next problem's matrix is on its way into registers meanwhile.
+ * Backward keeps E beside them. With P = d(log E_best) E / E the flow is linear as well: P = P' s' + gap (P'' + P'''),
+ * gradient = P s E_diagonal / E_best, and neither product exceeds E_best.
+ * A result counts if 2^-60 < F < 2^100 at the best cell, and no e^(S/T) lies in 2^-250..2^-100, where a plain float loses
+ * digits that matter; what is below counts as 0. Other problems are flagged for soft_sw_large.cu.
+ * Cost: 63 steps of a dozen instructions forward, twice that backward; bytes: the matrix once in, the gradient once out.
+ */
+#include "soft_sw.cuh"
+
+#define SIDE HSPZ__SOFT_SMALL
+#define CELLS (SIDE * SIDE)
+#define WARPS 4u
+#define MOST_BLOCKS 2112u
+
+#define F_MOST 1.2676506e30f   /* 2^100 */
+#define F_LEAST 8.6736174e-19f /* 2^-60 */
+
+/* A warp's matrices in shared memory. */
+struct small_matrices {
+    float s[CELLS]; /* e^(S/T); backward turns it into the gradient */
+};
+struct small_backward {
+    float s[CELLS];
+    float e[CELLS];
+};
+
+/* 2^y; the fast instruction, 2 units in the last place. */
+static __device__ __forceinline__ float power_of_two(float y)
+{
+#if defined(__CUDA_ARCH__)
+    float r;
+    asm("ex2.approx.f32 %0, %1;" : "=f"(r) : "f"(y));
+    return r;
+#else
+    return exp2f(y);
+#endif
+}
+
+/* Exponential of one similarity. *least is the smallest exponent above -250 so far. */
+static __device__ __forceinline__ float exponential(const hspz__soft_kernel &k, float similarity, float *least)
+{
+    const float y = similarity * k.constants.per_bit_high;
+    if (y > -250.0f)
+        *least = fminf(*least, y);
+    return power_of_two(y);
+}
+
+/* The matrix of a problem on its way: 32 similarities per lane. */
+struct incoming {
+    float4 four[CELLS / 128];
+};
+
+/* Full matrices come in lines of 512 bytes. */
+static __device__ __forceinline__ void fetch(const hspz__soft_kernel &k, uint64_t problem, incoming *in)
+{
+    const float4 *from = (const float4 *)(k.similarity + problem * CELLS);
+#pragma unroll
+    for (uint32_t i = 0; i < CELLS / 128; i++)
+        in->four[i] = __ldcs(from + i * 32 + hspz__lane());
+}
+
+static __device__ __forceinline__ void place(const hspz__soft_kernel &k, const incoming *in, float *s, float *least)
+{
+#pragma unroll
+    for (uint32_t i = 0; i < CELLS / 128; i++) {
+        float4 v = in->four[i];
+        v.x = exponential(k, v.x, least);
+        v.y = exponential(k, v.y, least);
+        v.z = exponential(k, v.z, least);
+        v.w = exponential(k, v.w, least);
+        ((float4 *)s)[i * 32 + hspz__lane()] = v;
+    }
+}
+
+/* Smaller matrices, one similarity at a time. */
+static __device__ __forceinline__ void place_partial(const hspz__soft_kernel &k, uint64_t problem, float *s,
+                                              float *least)
+{
+    const float *from = k.similarity + problem * k.rows * k.columns;
+    for (uint32_t i = hspz__lane(); i < k.rows * k.columns; i += 32)
+        s[i / k.columns * SIDE + i % k.columns] = exponential(k, __ldcs(from + i), least);
+}
+
+/* The wavefront. *f and *column: the lane's best F and its column, -1 if it has no cells. */
+template <bool BACKWARD>
+static __device__ __forceinline__ void forward(const hspz__soft_kernel &k, const float *s, float *e, float *f,
+                                        int *column)
+{
+    const int lane = (int)hspz__lane(), columns = (int)k.columns;
+    const float gap = k.constants.gap_plain;
+    const int width = lane < (int)k.rows ? columns : 0;
+    float current = 1, diagonal = 1, best = -1;
+    int best_column = -1;
+#pragma unroll 4
+    for (int t = 0; t < columns + (int)k.rows - 1; t++) {
+        const int j = t - lane;
+        const bool active = (unsigned)j < (unsigned)width;
+        float above = __shfl_up_sync(HSPZ__FULL, current, 1);
+        if (lane == 0)
+            above = 1;
+        const float match = active ? s[lane * (int)SIDE + j] : 0.0f;
+        const float made = fmaf(diagonal, match, (above + current) * gap);
+        if (active) {
+            current = 1 + made;
+            if (BACKWARD)
+                e[lane * (int)SIDE + j] = current;
+            if (made > best) {
+                best = made;
+                best_column = j;
+            }
+        }
+        diagonal = above;
+    }
+    *f = best;
+    *column = best_column;
+}
+
+/* Flow from `cell` back; s becomes the gradient for a flow of `flow`. */
+static __device__ __forceinline__ void backward(const hspz__soft_kernel &k, float *s, const float *e, uint32_t cell,
+                                         float inverse, float flow)
+{
+    const int lane = (int)hspz__lane(), columns = (int)k.columns, row = (int)(cell / k.columns);
+    const int column = (int)(cell % k.columns), width = lane < (int)k.rows ? columns : 0;
+    const float gap = k.constants.gap_plain;
+    float p = 0, out = 0, last = 0; /* out: what the row above gets from here */
+#pragma unroll 4
+    for (int t = columns + (int)k.rows - 2; t >= 0; t--) {
+        const int j = t - lane;
+        const bool active = (unsigned)j < (unsigned)width;
+        float below = __shfl_down_sync(HSPZ__FULL, out, 1);
+        if (lane == 31)
+            below = 0;
+        float match = 0;
+        if (active) {
+            p = fmaf(p, gap, below);
+            if (lane == row && j == column)
+                p = 1;
+            const float diagonal = lane > 0 && j > 0 ? e[(lane - 1) * (int)SIDE + j - 1] : 1.0f;
+            match = p * s[lane * (int)SIDE + j];
+            s[lane * (int)SIDE + j] = match * diagonal * inverse * flow;
+        } else {
+            p = 0;
+        }
+        out = fmaf(p, gap, last);
+        last = match;
+    }
+}
+
+template <bool BACKWARD>
+static __device__ __forceinline__ void finish(const hspz__soft_kernel &k, uint64_t problem, float *s, float *e,
+                                       float least, unsigned char *flags)
+{
+    float f;
+    int column;
+    __syncwarp();
+    forward<BACKWARD>(k, s, e, &f, &column);
+    uint64_t cell = column < 0 ? ~0ull : (uint64_t)hspz__lane() * k.columns + (uint32_t)column;
+    unsigned long long key = column < 0 ? 0ull : (unsigned)__float_as_int(f);
+    hspz__soft_warp_best(&key, &cell);
+    f = __int_as_float((int)(unsigned)key);
+    const bool usable = f < F_MOST && f > F_LEAST && __all_sync(HSPZ__FULL, least > -100.0f);
+    if (hspz__lane() == 0) {
+        flags[problem] = !usable;
+        if (usable)
+            hspz__soft_result(k, problem, log1p((double)f), cell);
+    }
+    if (BACKWARD && usable) {
+        backward(k, s, e, (uint32_t)cell, 1 / (1 + f), k.score_gradient[problem]);
+        __syncwarp();
+        float *to = k.gradient + problem * k.rows * k.columns;
+        if (k.rows == SIDE && k.columns == SIDE && ((uintptr_t)to & 15) == 0) {
+            for (uint32_t i = hspz__lane(); i < CELLS / 4; i += 32)
+                __stcs((float4 *)to + i, ((const float4 *)s)[i]);
+        } else {
+            for (uint32_t i = hspz__lane(); i < k.rows * k.columns; i += 32)
+                __stcs(to + i, s[i / k.columns * SIDE + i % k.columns]);
+        }
+    }
+    __syncwarp();
+}
+
+/* FULL: 32 x 32 and aligned to 16 bytes. */
+template <bool BACKWARD, bool FULL>
+static __global__ void __launch_bounds__(WARPS * 32) solve_small(const hspz__soft_kernel k, unsigned char *flags)
+{
+    HSPZ__DYNAMIC_SHARED(shared);
+    const uint64_t warps = (uint64_t)gridDim.x * (blockDim.x / 32);
+    const uint32_t stride = BACKWARD ? 2 * CELLS : CELLS;
+    float *s = (float *)shared + threadIdx.x / 32 * stride, *e = s + CELLS;
+    uint64_t problem = (uint64_t)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+    incoming in;
+    if (FULL && problem < k.batch)
+        fetch(k, problem, &in);
+    for (; problem < k.batch; problem += warps) {
+        float least = 0;
+        if (FULL) {
+            place(k, &in, s, &least);
+            if (problem + warps < k.batch)
+                fetch(k, problem + warps, &in);
+        } else {
+            place_partial(k, problem, s, &least);
+        }
+        finish<BACKWARD>(k, problem, s, e, least, flags);
+    }
+}
+
+template <bool BACKWARD, bool FULL>
+static cudaError_t launch(const hspz__soft_kernel *k, unsigned char *flags, cudaStream_t stream)
+{
+    /* few problems: a block each, to spread them over the device */
+    const unsigned warps = k->batch < WARPS * 132u ? 1 : WARPS;
+    const size_t bytes = warps * sizeof(float) * CELLS * (BACKWARD ? 2 : 1);
+    const unsigned grid = hspz__grid(k->batch, warps, MOST_BLOCKS);
+    return HSPZ__LAUNCH((solve_small<BACKWARD, FULL>), grid, warps * 32, bytes, stream, *k, flags);
+}
+
+cudaError_t hspz__soft_small(const hspz__soft_kernel *k, unsigned char *flags, cudaStream_t stream)
+{
+    const bool full = k->rows == SIDE && k->columns == SIDE && (uintptr_t)k->similarity % 16 == 0;
+    if (k->gradient != NULL)
+        return full ? launch<true, true>(k, flags, stream) : launch<true, false>(k, flags, stream);
+    return full ? launch<false, true>(k, flags, stream) : launch<false, false>(k, flags, stream);
+}
