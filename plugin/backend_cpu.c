@@ -83,7 +83,7 @@ static hspz_status create(const hspz__plan *plan, hspz__host *host, uint32_t row
     cpu->plan = plan;
     cpu->host = host;
     hspz__keys_init(&cpu->keys, plan);
-    cpu->risky_classes = hspz__risky_classes(plan);
+    hspz__symbols_init(&cpu->symbols, plan);
     int32_t score[4][4];
     for (uint32_t t = 0; t < 4; t++)
         memcpy(score[t], plan->score[t], sizeof score[t]);
@@ -123,7 +123,7 @@ static hspz_status set_target(void *state, const hspz_target *target, hspz_stati
     const double start = hspz__seconds();
     clear_target(cpu);
     hspz_status status = hspz__sequence_encode(&cpu->target, cpu->host, cpu->pool, target->bases,
-                                               target->length, cpu->risky_classes, 0, "target", error);
+                                               target->length, &cpu->symbols, 0, "target", error);
     if (status == HSPZ_OK && target->index_table != NULL) {
         status = hspz__words_import(&cpu->index, cpu->host, cpu->pool, &cpu->keys, target, cpu->form, error);
     } else if (status == HSPZ_OK) {
@@ -157,7 +157,7 @@ static hspz_status set_query(void *state, uint32_t number, const hspz_query *que
     clear_query(cpu, number);
     hspz_status status =
         hspz__sequence_encode(&cpu->slots[number].strand[HSPZ_STRAND_PLUS], cpu->host, cpu->pool,
-                              query->bases, query->length, cpu->risky_classes, 1, "query", error);
+                              query->bases, query->length, &cpu->symbols, 1, "query", error);
     statistics->seconds_query += hspz__seconds() - start;
     return status;
 }
@@ -176,9 +176,8 @@ static hspz_status begin_call(hspz__call *call, hspz__cpu *cpu, uint32_t number,
     if (strand == HSPZ_STRAND_PLUS || slot->has_minus)
         return HSPZ_OK;
     const double start = hspz__seconds();
-    hspz_status status =
-        hspz__sequence_reverse(&slot->strand[HSPZ_STRAND_MINUS], cpu->host, cpu->pool,
-                               &slot->strand[HSPZ_STRAND_PLUS], cpu->risky_classes, 1, error);
+    hspz_status status = hspz__sequence_reverse(&slot->strand[HSPZ_STRAND_MINUS], cpu->host, cpu->pool,
+                                                &slot->strand[HSPZ_STRAND_PLUS], &cpu->symbols, 1, error);
     slot->has_minus = status == HSPZ_OK;
     output->statistics->seconds_query += hspz__seconds() - start;
     return status;

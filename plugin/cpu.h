@@ -27,7 +27,7 @@ typedef struct hspz__cpu {
     hspz__filter filter;
     hspz__keys keys;
     hspz__words_form form;
-    uint32_t risky_classes;
+    hspz__symbols symbols;
     hspz__sequence target;
     hspz__words index;
     bool host_index;

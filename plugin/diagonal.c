@@ -50,7 +50,7 @@ static hspz_status walk_on(hspz__diagonal *d, walk *w, int64_t from, int64_t to,
     const hspz__call *call = d->call;
     const uint8_t *query = call->query->classes;
     const uint8_t *target = call->cpu->target.classes + d->shift;
-    const int32_t(*score)[HSPZ__ROW] = call->cpu->plan->score;
+    const int32_t(*score)[HSPZ__SYMBOL_ROW] = call->cpu->symbols.score;
     const int64_t xdrop = call->cpu->plan->xdrop;
     int64_t sum = w->sum, best = w->best, dip = w->dip, at = w->at;
     for (int64_t p = from; p != to; p += step) {

@@ -38,15 +38,15 @@ typedef struct extension {
 
 hspz__side hspz__extend_right(const hspz__call *call, uint32_t r, uint32_t q)
 {
-    const hspz__plan *plan = call->cpu->plan;
     const uint8_t *target = call->cpu->target.classes + r;
     const uint8_t *query = call->query->classes + q;
     const uint64_t target_room = call->cpu->target.length - r, query_room = call->query->length - q;
     const int64_t room = (int64_t)(target_room < query_room ? target_room : query_room);
-    const int64_t xdrop = plan->xdrop;
+    const int32_t(*score)[HSPZ__SYMBOL_ROW] = call->cpu->symbols.score;
+    const int64_t xdrop = call->cpu->plan->xdrop;
     int64_t sum = 0, best = 0, at = -1, i = 0;
     while (i < room) {
-        sum += plan->score[target[i]][query[i]];
+        sum += score[target[i]][query[i]];
         i++;
         if (sum > best) {
             best = sum;
@@ -60,16 +60,16 @@ hspz__side hspz__extend_right(const hspz__call *call, uint32_t r, uint32_t q)
 
 hspz__side hspz__extend_left(const hspz__call *call, uint32_t r, uint32_t q, uint32_t query_floor)
 {
-    const hspz__plan *plan = call->cpu->plan;
     const uint8_t *target = call->cpu->target.classes + r;
     const uint8_t *query = call->query->classes + q;
     const int64_t query_room = q > query_floor ? (int64_t)q - query_floor : 0;
     const int64_t room = query_room < (int64_t)r ? query_room : (int64_t)r;
-    const int64_t xdrop = plan->xdrop;
+    const int32_t(*score)[HSPZ__SYMBOL_ROW] = call->cpu->symbols.score;
+    const int64_t xdrop = call->cpu->plan->xdrop;
     int64_t sum = 0, best = 0, at = 0, i = 0;
     while (i < room) {
         i++;
-        sum += plan->score[target[-i]][query[-i]];
+        sum += score[target[-i]][query[-i]];
         if (sum > best) {
             best = sum;
             at = i;

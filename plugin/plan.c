@@ -164,6 +164,9 @@ static void init_scores(hspz__plan *plan, const hspz_engine_params *p)
         set_symbol(plan, HSPZ__IUPAC, HSPZ__T, p->fill_score);
         plan->score[HSPZ__IUPAC][HSPZ__IUPAC] = p->fill_score;
     }
+    plan->iupac_other = plan->score[HSPZ__IUPAC][HSPZ__IUPAC];
+    if (p->ambiguous == HSPZ_AMBIGUOUS_IUPAC && p->dedup == HSPZ_DEDUP_LASTZ)
+        plan->iupac_other = -p->ambiguous_penalty;
     set_symbol(plan, HSPZ__LETTER_X, HSPZ__IUPAC, p->bad_score);
     plan->score[HSPZ__LETTER_X][HSPZ__LETTER_X] = p->bad_score;
     /* -10 x xdrop; int32 ends before that for an absurd xdrop, and any score below -xdrop stops a scan alike. */

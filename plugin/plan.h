@@ -48,6 +48,9 @@ typedef struct hspz__plan {
     int32_t hspthresh;  /* K */
     int32_t keep_total; /* least integer t with (float)t >= (float)K: the gate's only comparison */
     int32_t entropy;    /* 1: totals in [K, 3K] are scaled */
+    int32_t iupac_other; /* HSPZ__IUPAC against itself where the letters differ (either case is the same letter). It is
+                            score[HSPZ__IUPAC][HSPZ__IUPAC] unless dedup is `lastz` and IUPAC codes are ambiguous: LASTZ
+                            rewards a letter against the same letter only */
 
     /* scope, SPEC sections 5 and 7 */
     uint32_t dedup;

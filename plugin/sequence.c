@@ -19,29 +19,9 @@ typedef struct encoding {
     const hspz__sequence *forward; /* to be reversed */
     uint64_t multiplier;
     _Atomic uint64_t bad; /* least offset of an unusable byte */
-    uint32_t risky_classes;
+    const hspz__symbols *symbols;
     _Atomic uint32_t seen; /* classes that occur */
 } encoding;
-
-/* What XOR of two codes scores at most decides whether a class is safe to stand in for. */
-uint32_t hspz__risky_classes(const hspz__plan *plan)
-{
-    int64_t least = INT64_MAX;
-    for (uint32_t x = 0; x < 4; x++) {
-        int64_t most = INT64_MIN;
-        for (uint32_t t = 0; t < 4; t++)
-            if (plan->score[t][t ^ x] > most)
-                most = plan->score[t][t ^ x];
-        if (most < least)
-            least = most;
-    }
-    uint32_t risky = 0;
-    for (uint32_t c = HSPZ__LOWER; c < HSPZ__CLASSES; c++)
-        for (uint32_t d = 0; d < HSPZ__CLASSES; d++)
-            if (plan->score[c][d] > least || plan->score[d][c] > least)
-                risky |= 1u << c;
-    return risky;
-}
 
 static uint8_t random_code(uint64_t multiplier, uint64_t position)
 {
@@ -86,7 +66,7 @@ static void pack_piece(encoding *e, uint64_t begin, uint64_t end)
         for (uint32_t k = 0; k < 64; k += 8) {
             uint64_t x;
             memcpy(&x, s->classes + i + k, sizeof x);
-            x = (x >> 2 | x >> 3) & UINT64_C(0x0101010101010101); /* 4..8 have bit 2 or bit 3 */
+            x = (x >> 2 | x >> 3 | x >> 4) & UINT64_C(0x0101010101010101); /* bits of 4 and above */
             special |= (x * UINT64_C(0x0102040810204080) >> 56) << k;
             pack_eight(e, s->classes + i + k, i + k, packed + (i + k) / 4);
         }
@@ -100,9 +80,10 @@ static void pack_piece(encoding *e, uint64_t begin, uint64_t end)
 static void read_bases(encoding *e, uint64_t begin, uint64_t end)
 {
     uint8_t *classes = e->sequence->classes;
+    const uint8_t *of_byte = e->symbols->of_byte;
     uint8_t all = 0;
     for (uint64_t i = begin; i < end; i++) {
-        classes[i] = hspz__class_of[e->bases[i]];
+        classes[i] = of_byte[e->bases[i]];
         all |= classes[i];
     }
     if ((all & 0x80u) == 0)
@@ -117,12 +98,11 @@ static void read_bases(encoding *e, uint64_t begin, uint64_t end)
 
 static void read_reversed(encoding *e, uint64_t begin, uint64_t end)
 {
-    static const uint8_t complement[16] = {HSPZ__T, HSPZ__G,     HSPZ__C,         HSPZ__A,       HSPZ__LOWER,
-                                           HSPZ__N, HSPZ__IUPAC, HSPZ__SEPARATOR, HSPZ__LETTER_X};
+    const uint8_t *complement = e->symbols->complement;
     const uint8_t *from = e->forward->classes + (e->forward->length - 1);
     uint8_t *to = e->sequence->classes;
     for (uint64_t i = begin; i < end; i++)
-        to[i] = complement[*(from - i) & 15u];
+        to[i] = complement[*(from - i)];
 }
 
 static hspz_status encode_piece(void *context, uint32_t worker, uint64_t item)
@@ -155,7 +135,7 @@ static void fill_margins(encoding *e)
 static hspz_status spread_risk(encoding *e, hspz__host *host)
 {
     hspz__sequence *s = e->sequence;
-    const uint32_t risky = atomic_load(&e->seen) & e->risky_classes;
+    const uint32_t risky = atomic_load(&e->seen) & e->symbols->risky;
     if (risky == 0)
         return HSPZ_OK;
     const uint64_t blocks = s->length / 64 + 1;
@@ -215,18 +195,18 @@ static hspz_status encode(encoding *e, hspz__host *host, hspz__pool *pool, uint6
 }
 
 hspz_status hspz__sequence_encode(hspz__sequence *sequence, hspz__host *host, hspz__pool *pool,
-                                  const uint8_t *bases, uint64_t length, uint32_t risky_classes,
+                                  const uint8_t *bases, uint64_t length, const hspz__symbols *symbols,
                                   uint32_t salt, const char *name, hspz_error *error)
 {
-    encoding e = {.sequence = sequence, .bases = bases, .risky_classes = risky_classes};
+    encoding e = {.sequence = sequence, .bases = bases, .symbols = symbols};
     return encode(&e, host, pool, length, salt, name, error);
 }
 
 hspz_status hspz__sequence_reverse(hspz__sequence *sequence, hspz__host *host, hspz__pool *pool,
-                                   const hspz__sequence *forward, uint32_t risky_classes, uint32_t salt,
+                                   const hspz__sequence *forward, const hspz__symbols *symbols, uint32_t salt,
                                    hspz_error *error)
 {
-    encoding e = {.sequence = sequence, .forward = forward, .risky_classes = risky_classes};
+    encoding e = {.sequence = sequence, .forward = forward, .symbols = symbols};
     return encode(&e, host, pool, forward->length, salt, "reverse complement", error);
 }
 

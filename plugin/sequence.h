@@ -11,6 +11,7 @@
 #include "host_services.h"
 #include "plan.h"
 #include "pool.h"
+#include "symbols.h"
 
 /* Pseudo-random bases before the first and after the last one in `packed`. */
 #define HSPZ__PACKED_MARGIN 256u
@@ -23,17 +24,14 @@ typedef struct hspz__sequence {
     uint64_t *risky;   /* bit i / 64: a context around base i may hold a risky symbol; NULL when none does */
 } hspz__sequence;
 
-/* Classes for which a random two-bit code could score below the truth: bit c for class c. */
-uint32_t hspz__risky_classes(const hspz__plan *plan);
-
 /* `salt` tells target from query, so that their pseudo-random codes differ. Bytes that are no nucleotide code and not '&'
  * are HSPZ_E_ARGUMENT. On failure `sequence` is empty. */
 hspz_status hspz__sequence_encode(hspz__sequence *sequence, hspz__host *host, hspz__pool *pool,
-                                  const uint8_t *bases, uint64_t length, uint32_t risky_classes,
+                                  const uint8_t *bases, uint64_t length, const hspz__symbols *symbols,
                                   uint32_t salt, const char *name, hspz_error *error);
 /* The reverse complement of `forward`. */
 hspz_status hspz__sequence_reverse(hspz__sequence *sequence, hspz__host *host, hspz__pool *pool,
-                                   const hspz__sequence *forward, uint32_t risky_classes, uint32_t salt,
+                                   const hspz__sequence *forward, const hspz__symbols *symbols, uint32_t salt,
                                    hspz_error *error);
 void hspz__sequence_free(hspz__sequence *sequence, hspz__host *host);
 

@@ -211,7 +211,7 @@ static hspz_status order_raw(stream *s)
     hspz_status status = hspz__found_sort(found, s->call->cpu->host, HSPZ__ORDER_LABEL);
     hspz__found_list ordered = {0};
     if (status == HSPZ_OK)
-        status = hspz__found_reserve(&ordered, s->call->cpu->host, found->count);
+        status = hspz__found_reserve(&ordered, s->call->cpu->host, s->raw.count); /* an anchor may come twice */
     for (uint64_t i = 0; i < s->raw.count && status == HSPZ_OK && found->count > 0; i++) {
         const uint64_t label = (uint64_t)s->raw.items[i].target_end << 32 | s->raw.items[i].query_end;
         uint64_t low = 0, high = found->count;

@@ -122,7 +122,8 @@ static uint32_t pairs_of_host(const build *b, uint64_t piece, uint64_t *out)
 
 static uint64_t *make_pairs(const build *b, uint64_t piece, uint32_t *count)
 {
-    uint64_t *pairs = hspz__alloc(b->host, PIECE, sizeof *pairs);
+    const uint64_t left = b->grid - piece * PIECE;
+    uint64_t *pairs = hspz__alloc(b->host, left < PIECE ? left : PIECE, sizeof *pairs);
     if (pairs != NULL)
         *count = b->target != NULL ? pairs_of_host(b, piece, pairs) : pairs_of_text(b, piece, pairs);
     return pairs;
