@@ -79,8 +79,8 @@ static hspz_status run(const hspz__soft_sw_work *work, hspz_error *error)
     unsigned char *memory = (unsigned char *)work->scratch;
     cudaError_t code = cudaSuccess;
     if (is_small(work) && plain_gap(work->gap * log2_e / work->temperature)) {
-        code = hspz__soft_small(&k, memory, stream);
-        if (code == cudaSuccess)
+        code = hspz__soft_small(&k, memory, memory + flag_bytes(work->batch), stream);
+        if (code == cudaSuccess && work->batch > HSPZ__SOFT_FEW)
             code = hspz__soft_large(&k, memory, memory + flag_bytes(work->batch), stream);
     } else {
         code = hspz__soft_large(&k, NULL, memory + (is_small(work) ? flag_bytes(work->batch) : 0), stream);

@@ -16,7 +16,7 @@
 
 #include <cfloat>
 
-#define HSPZ__SOFT_BITS_MAX 34359738368.0 /* 2^35 */
+#define HSPZ__SOFT_BITS_MAX 34359738368.0  /* 2^35 */
 #define HSPZ__SOFT_KEY_LEAST 0x17800000ull /* key of F = 2^-80: below it scaled floats are not trusted */
 
 /* What is the same for every cell of a call. */
@@ -225,13 +225,16 @@ __device__ __forceinline__ void hspz__soft_warp_best(unsigned long long *key, ui
     }
 }
 
-/* Host side: launchers of the two kernels; they only enqueue. `flags` is NULL (all problems) or one byte per problem:
- * small sets it to 1 for a problem it could not do, large works on those alone. */
+/* Host side: launchers of the two kernels; they only enqueue. `flags` of large is NULL (all problems) or one byte per problem:
+ * 1 for what is to be done. small sets these for problems that it could not do; with at most HSPZ__SOFT_FEW problems it
+ * does them itself, in `area`, to spare a launch. */
 #define HSPZ__SOFT_SMALL 32u /* rows and columns that small can do */
-cudaError_t hspz__soft_small(const hspz__soft_kernel *k, unsigned char *flags, cudaStream_t stream);
+#define HSPZ__SOFT_FEW 528u
+cudaError_t hspz__soft_small(const hspz__soft_kernel *k, unsigned char *flags, void *area,
+                             cudaStream_t stream);
 cudaError_t hspz__soft_large(const hspz__soft_kernel *k, const unsigned char *flags, void *area,
                              cudaStream_t stream);
-/* Bytes of large's area. */
+/* Bytes of the area. */
 uint64_t hspz__soft_large_area(uint64_t batch, uint64_t rows, uint64_t columns, bool backward);
 
 #endif

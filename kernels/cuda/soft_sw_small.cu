@@ -6,14 +6,15 @@
  * Backward keeps E beside them. With P = d(log E_best) E / E the flow is linear as well: P = P' s' + gap (P'' + P'''),
  * gradient = P s E_diagonal / E_best, and neither product exceeds E_best.
  * A result counts if 2^-60 < F < 2^100 at the best cell, and no e^(S/T) lies in 2^-250..2^-100, where a plain float loses
- * digits that matter; what is below counts as 0. Other problems are flagged for soft_sw_large.cu.
+ * digits that matter; what is below counts as 0. Other problems are flagged for soft_sw_large.cu, or, when there are few
+ * problems, go through its pipeline at once: a second launch would cost more than the work.
  * Cost: 63 steps of a dozen instructions forward, twice that backward; bytes: the matrix once in, the gradient once out.
  */
-#include "soft_sw.cuh"
+#include "soft_sw_pipeline.cuh"
 
 #define SIDE HSPZ__SOFT_SMALL
 #define CELLS (SIDE * SIDE)
-#define WARPS 4u
+#define WARPS 4u /* of a block */
 #define MOST_BLOCKS 2112u
 
 #define F_MOST 1.2676506e30f   /* 2^100 */
@@ -28,12 +29,12 @@ struct small_backward {
     float e[CELLS];
 };
 
-/* 2^y; the fast instruction, 2 units in the last place. */
+/* 2^y; the fast instruction, 2 units in the last place, 0 below 2^-126. */
 static __device__ __forceinline__ float power_of_two(float y)
 {
 #if defined(__CUDA_ARCH__)
     float r;
-    asm("ex2.approx.f32 %0, %1;" : "=f"(r) : "f"(y));
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(y));
     return r;
 #else
     return exp2f(y);
@@ -41,7 +42,8 @@ static __device__ __forceinline__ float power_of_two(float y)
 }
 
 /* Exponential of one similarity. *least is the smallest exponent above -250 so far. */
-static __device__ __forceinline__ float exponential(const hspz__soft_kernel &k, float similarity, float *least)
+static __device__ __forceinline__ float exponential(const hspz__soft_kernel &k, float similarity,
+                                                    float *least)
 {
     const float y = similarity * k.constants.per_bit_high;
     if (y > -250.0f)
@@ -63,7 +65,8 @@ static __device__ __forceinline__ void fetch(const hspz__soft_kernel &k, uint64_
         in->four[i] = __ldcs(from + i * 32 + hspz__lane());
 }
 
-static __device__ __forceinline__ void place(const hspz__soft_kernel &k, const incoming *in, float *s, float *least)
+static __device__ __forceinline__ void place(const hspz__soft_kernel &k, const incoming *in, float *s,
+                                             float *least)
 {
 #pragma unroll
     for (uint32_t i = 0; i < CELLS / 128; i++) {
@@ -76,19 +79,22 @@ static __device__ __forceinline__ void place(const hspz__soft_kernel &k, const i
     }
 }
 
-/* Smaller matrices, one similarity at a time. */
+/* Smaller matrices, or unaligned ones: a row at a time. */
 static __device__ __forceinline__ void place_partial(const hspz__soft_kernel &k, uint64_t problem, float *s,
-                                              float *least)
+                                                     float *least)
 {
-    const float *from = k.similarity + problem * k.rows * k.columns;
-    for (uint32_t i = hspz__lane(); i < k.rows * k.columns; i += 32)
-        s[i / k.columns * SIDE + i % k.columns] = exponential(k, __ldcs(from + i), least);
+    const float *from = k.similarity + problem * k.rows * k.columns + hspz__lane();
+    if (hspz__lane() >= k.columns)
+        return;
+#pragma unroll 8
+    for (uint32_t i = 0; i < k.rows; i++)
+        s[i * SIDE + hspz__lane()] = exponential(k, __ldcs(from + i * k.columns), least);
 }
 
 /* The wavefront. *f and *column: the lane's best F and its column, -1 if it has no cells. */
 template <bool BACKWARD>
 static __device__ __forceinline__ void forward(const hspz__soft_kernel &k, const float *s, float *e, float *f,
-                                        int *column)
+                                               int *column)
 {
     const int lane = (int)hspz__lane(), columns = (int)k.columns;
     const float gap = k.constants.gap_plain;
@@ -120,8 +126,8 @@ static __device__ __forceinline__ void forward(const hspz__soft_kernel &k, const
 }
 
 /* Flow from `cell` back; s becomes the gradient for a flow of `flow`. */
-static __device__ __forceinline__ void backward(const hspz__soft_kernel &k, float *s, const float *e, uint32_t cell,
-                                         float inverse, float flow)
+static __device__ __forceinline__ void backward(const hspz__soft_kernel &k, float *s, const float *e,
+                                                uint32_t cell, float inverse, float flow)
 {
     const int lane = (int)hspz__lane(), columns = (int)k.columns, row = (int)(cell / k.columns);
     const int column = (int)(cell % k.columns), width = lane < (int)k.rows ? columns : 0;
@@ -150,48 +156,65 @@ static __device__ __forceinline__ void backward(const hspz__soft_kernel &k, floa
     }
 }
 
+/* Best F of the warp and its cell; F = 0 and no cell if there is none. */
+static __device__ __forceinline__ float warp_best(const hspz__soft_kernel &k, float f, int column,
+                                                  uint32_t *cell)
+{
+    const unsigned key = column < 0 ? 0u : (unsigned)__float_as_int(f); /* F >= 0: bits ascend with it */
+    const unsigned most = ~hspz__warp_min(~key);
+    const unsigned own = hspz__lane() * k.columns + (uint32_t)column;
+    *cell = hspz__warp_min(column >= 0 && key == most ? own : 0xffffffffu);
+    return __int_as_float((int)most);
+}
+
+/* The gradient from shared memory to its place. */
+static __device__ __forceinline__ void store_gradient(const hspz__soft_kernel &k, uint64_t problem,
+                                                      const float *s)
+{
+    float *to = k.gradient + problem * k.rows * k.columns;
+    if (k.rows == SIDE && k.columns == SIDE && ((uintptr_t)to & 15) == 0) {
+        for (uint32_t i = hspz__lane(); i < CELLS / 4; i += 32)
+            __stcs((float4 *)to + i, ((const float4 *)s)[i]);
+    } else if (hspz__lane() < k.columns) {
+        for (uint32_t i = 0; i < k.rows; i++)
+            __stcs(to + i * k.columns + hspz__lane(), s[i * SIDE + hspz__lane()]);
+    }
+}
+
+/* Works on the exponentials in s. False: the problem needs more than plain floats. */
 template <bool BACKWARD>
-static __device__ __forceinline__ void finish(const hspz__soft_kernel &k, uint64_t problem, float *s, float *e,
-                                       float least, unsigned char *flags)
+static __device__ __forceinline__ bool finish(const hspz__soft_kernel &k, uint64_t problem, float *s,
+                                              float *e, float least)
 {
     float f;
     int column;
+    uint32_t cell;
     __syncwarp();
     forward<BACKWARD>(k, s, e, &f, &column);
-    uint64_t cell = column < 0 ? ~0ull : (uint64_t)hspz__lane() * k.columns + (uint32_t)column;
-    unsigned long long key = column < 0 ? 0ull : (unsigned)__float_as_int(f);
-    hspz__soft_warp_best(&key, &cell);
-    f = __int_as_float((int)(unsigned)key);
-    const bool usable = f < F_MOST && f > F_LEAST && __all_sync(HSPZ__FULL, least > -100.0f);
-    if (hspz__lane() == 0) {
-        flags[problem] = !usable;
-        if (usable)
-            hspz__soft_result(k, problem, log1p((double)f), cell);
-    }
-    if (BACKWARD && usable) {
-        backward(k, s, e, (uint32_t)cell, 1 / (1 + f), k.score_gradient[problem]);
+    f = warp_best(k, f, column, &cell);
+    if (!(f < F_MOST && f > F_LEAST && __all_sync(HSPZ__FULL, least > -100.0f)))
+        return false;
+    if (hspz__lane() == 0)
+        hspz__soft_result(k, problem, log1p((double)f), cell);
+    if (BACKWARD) {
         __syncwarp();
-        float *to = k.gradient + problem * k.rows * k.columns;
-        if (k.rows == SIDE && k.columns == SIDE && ((uintptr_t)to & 15) == 0) {
-            for (uint32_t i = hspz__lane(); i < CELLS / 4; i += 32)
-                __stcs((float4 *)to + i, ((const float4 *)s)[i]);
-        } else {
-            for (uint32_t i = hspz__lane(); i < k.rows * k.columns; i += 32)
-                __stcs(to + i, s[i / k.columns * SIDE + i % k.columns]);
-        }
+        backward(k, s, e, cell, 1 / (1 + f), k.score_gradient[problem]);
+        __syncwarp();
+        store_gradient(k, problem, s);
     }
-    __syncwarp();
+    return true;
 }
 
-/* FULL: 32 x 32 and aligned to 16 bytes. */
+/* Many problems: each warp takes every so-manieth. FULL: 32 x 32 and aligned to 16 bytes. */
 template <bool BACKWARD, bool FULL>
-static __global__ void __launch_bounds__(WARPS * 32) solve_small(const hspz__soft_kernel k, unsigned char *flags)
+static __global__ void __launch_bounds__(WARPS * 32, 8)
+    solve_small(const hspz__soft_kernel k, unsigned char *flags)
 {
     HSPZ__DYNAMIC_SHARED(shared);
-    const uint64_t warps = (uint64_t)gridDim.x * (blockDim.x / 32);
+    const uint64_t warps = (uint64_t)gridDim.x * WARPS;
     const uint32_t stride = BACKWARD ? 2 * CELLS : CELLS;
     float *s = (float *)shared + threadIdx.x / 32 * stride, *e = s + CELLS;
-    uint64_t problem = (uint64_t)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+    uint64_t problem = (uint64_t)blockIdx.x * WARPS + threadIdx.x / 32;
     incoming in;
     if (FULL && problem < k.batch)
         fetch(k, problem, &in);
@@ -204,24 +227,65 @@ static __global__ void __launch_bounds__(WARPS * 32) solve_small(const hspz__sof
         } else {
             place_partial(k, problem, s, &least);
         }
-        finish<BACKWARD>(k, problem, s, e, least, flags);
+        const bool done = finish<BACKWARD>(k, problem, s, e, least);
+        if (hspz__lane() == 0)
+            flags[problem] = !done;
+        __syncwarp();
     }
+}
+
+/* Few problems: a block of one warp each, which does all of it. */
+template <bool BACKWARD, bool FULL>
+static __global__ void __launch_bounds__(32)
+    solve_few(const hspz__soft_kernel k, unsigned char *area, uint64_t area_bytes)
+{
+    HSPZ__DYNAMIC_SHARED(shared);
+    __shared__ unsigned long long done[1];
+    __shared__ seen shared_seen[1];
+    float *s = (float *)shared, *e = s + CELLS, least = 0;
+    if (FULL) {
+        incoming in;
+        fetch(k, blockIdx.x, &in);
+        place(k, &in, s, &least);
+    } else {
+        place_partial(k, blockIdx.x, s, &least);
+    }
+    if (!finish<BACKWARD>(k, blockIdx.x, s, e, least))
+        solve<BACKWARD>(k, make_pipeline(k, area, blockIdx.x, area_bytes, done), blockIdx.x, shared_seen);
 }
 
 template <bool BACKWARD, bool FULL>
 static cudaError_t launch(const hspz__soft_kernel *k, unsigned char *flags, cudaStream_t stream)
 {
-    /* few problems: a block each, to spread them over the device */
-    const unsigned warps = k->batch < WARPS * 132u ? 1 : WARPS;
-    const size_t bytes = warps * sizeof(float) * CELLS * (BACKWARD ? 2 : 1);
-    const unsigned grid = hspz__grid(k->batch, warps, MOST_BLOCKS);
-    return HSPZ__LAUNCH((solve_small<BACKWARD, FULL>), grid, warps * 32, bytes, stream, *k, flags);
+    const size_t bytes = WARPS * sizeof(float) * CELLS * (BACKWARD ? 2 : 1);
+    const unsigned grid = hspz__grid(k->batch, WARPS, MOST_BLOCKS);
+    return HSPZ__LAUNCH((solve_small<BACKWARD, FULL>), grid, WARPS * 32, bytes, stream, *k, flags);
 }
 
-cudaError_t hspz__soft_small(const hspz__soft_kernel *k, unsigned char *flags, cudaStream_t stream)
+template <bool BACKWARD, bool FULL>
+static cudaError_t launch_few(const hspz__soft_kernel *k, unsigned char *area, cudaStream_t stream)
+{
+    const size_t bytes = sizeof(float) * CELLS * (BACKWARD ? 2 : 1);
+    const uint64_t area_bytes = block_bytes(k->rows, k->columns, BACKWARD);
+    return HSPZ__LAUNCH((solve_few<BACKWARD, FULL>), (unsigned)k->batch, 32, bytes, stream, *k, area,
+                        area_bytes);
+}
+
+template <bool BACKWARD>
+static cudaError_t launch_any(const hspz__soft_kernel *k, unsigned char *flags, unsigned char *area,
+                              cudaStream_t stream)
 {
     const bool full = k->rows == SIDE && k->columns == SIDE && (uintptr_t)k->similarity % 16 == 0;
-    if (k->gradient != NULL)
-        return full ? launch<true, true>(k, flags, stream) : launch<true, false>(k, flags, stream);
-    return full ? launch<false, true>(k, flags, stream) : launch<false, false>(k, flags, stream);
+    if (k->batch <= HSPZ__SOFT_FEW)
+        return full ? launch_few<BACKWARD, true>(k, area, stream)
+                    : launch_few<BACKWARD, false>(k, area, stream);
+    return full ? launch<BACKWARD, true>(k, flags, stream) : launch<BACKWARD, false>(k, flags, stream);
+}
+
+cudaError_t hspz__soft_small(const hspz__soft_kernel *k, unsigned char *flags, void *area,
+                             cudaStream_t stream)
+{
+    unsigned char *bytes = (unsigned char *)area;
+    return k->gradient != NULL ? launch_any<true>(k, flags, bytes, stream)
+                               : launch_any<false>(k, flags, bytes, stream);
 }

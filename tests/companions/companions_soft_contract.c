@@ -203,6 +203,28 @@ Test(soft_sw, mixed_magnitudes_in_one_batch)
     against_twin(sides, &c);
 }
 
+Test(soft_sw, many_small_problems)
+{
+    side sides[SIDES];
+    sides_load(sides);
+    uint64_t state = 61;
+    static const uint32_t shapes[][2] = {{32, 32}, {7, 19}};
+    for (uint32_t i = 0; i < 2; i++) {
+        uint64_t one = shapes[i][0] * shapes[i][1];
+        soft_case c = soft_random(&state, 700, shapes[i][0], shapes[i][1], -0.8, 1, 2);
+        for (uint64_t b = 0; b < c.batch; b += 50) /* these need more than plain floats */
+            for (uint64_t k = 0; k < one; k++)
+                c.similarity[b * one + k] *= b % 100 == 0 ? 60.0f : 1e30f;
+        soft_result twin = soft_backward(&sides[0], &c);
+        for (uint32_t s = 1; s < SIDES; s += SIDES - 2) {
+            soft_result r = soft_backward(&sides[s], &c), forward = soft_forward(&sides[s], &c);
+            soft_compare(&c, &twin, &r, sides[s].name);
+            cr_assert_arr_eq(forward.scores, r.scores, c.batch * sizeof(float));
+            cr_assert_lt(differing_cells(&c, &twin, &r), 5);
+        }
+    }
+}
+
 Test(soft_sw, long_matrices)
 {
     side sides[SIDES];
