@@ -18,3 +18,12 @@ $(BUILD)/tests/unit_options: $(unit_options_objects) $(BUILD)/libhspz_host.a
 	$(CC) $(LDFLAGS) -o $@ $^ -lcriterion -linih -lz -ldl -lpthread -lm
 
 test_programs += $(BUILD)/tests/unit_options
+
+# unit_oracle: every rule of SPEC sections 2-7 on hand-worked examples, through the ABI of hspz_oracle.so (HSPZ_TEST_PLUGIN: another).
+unit_oracle_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/oracle_*.c))
+
+$(BUILD)/tests/unit_oracle: $(unit_oracle_objects) | $(BUILD)/hspz_oracle.so
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $(unit_oracle_objects) -lcriterion -ldl -lm
+
+test_programs += $(BUILD)/tests/unit_oracle
