@@ -129,7 +129,7 @@ static void print_general(FILE *out)
         "\nExample\n  hspz align target.2bit query.fa.gz -o out > commands.sh && sh commands.sh > out.maf\n");
 }
 
-static void print_group(FILE *out, uint8_t group, int command, const hspz_options *defaults)
+static void print_group(FILE *out, int group, int command, const hspz_options *defaults)
 {
     bool titled = false;
     for (size_t i = 0; i < hspz__options_count; i++) {
@@ -183,7 +183,7 @@ void hspz_options_print_help(FILE *out, int command)
     const command_text *text = &commands[command];
     fprintf(out, "usage: hspz %s %s%s[options]\n\n%s\n", text->name, text->operands,
             *text->operands != '\0' ? " " : "", text->summary);
-    for (uint8_t group = 0; group < HSPZ__GROUP_COUNT; group++)
+    for (int group = 0; group < HSPZ__GROUP_COUNT; group++)
         print_group(out, group, command, &defaults);
     fprintf(out, "\nIn names of options '-', '_' and '.' are the same. A switch is also --NAME=on|off.\n");
     fprintf(out, "\nExample\n  %s\n", example_of(command));

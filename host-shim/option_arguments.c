@@ -86,7 +86,7 @@ static void free_copies(command_line *line)
 /* The original text behind a pointer that getopt gave into the copies. */
 static const char *original(const command_line *line, const char *place)
 {
-    for (int i = 1; i <= line->count; i++)
+    for (int i = 1; i <= line->count && line->copies[i] != NULL; i++)
         if (place >= line->copies[i] && place <= line->copies[i] + strlen(line->copies[i]))
             return line->originals[i - 1] + (place - line->copies[i]);
     return place;

@@ -69,10 +69,10 @@ static const char *variable(char *const environment[], const char *name)
     return NULL;
 }
 
-/* HSPZ_ names that are no settings: the system file, and what the project's tests and benchmarks hand around. */
+/* HSPZ_ names that are no settings: the system file, the loader's path, and what the project's tests and benchmarks hand around. */
 static bool is_no_setting(const char *name, size_t length)
 {
-    static const char *const names[] = {"HSPZ_SYSTEM_CONFIG", "HSPZ_BUILD", "HSPZ_DATA"};
+    static const char *const names[] = {"HSPZ_SYSTEM_CONFIG", "HSPZ_PLUGIN_PATH", "HSPZ_BUILD", "HSPZ_DATA"};
     static const char *const prefixes[] = {"HSPZ_TEST_", "HSPZ_BENCH_", "HSPZ_FUZZ_", "HSPZ_AB_"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strlen(names[i]) == length && memcmp(names[i], name, length) == 0)

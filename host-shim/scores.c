@@ -198,16 +198,6 @@ static int take_columns(score_file *file, char *const tokens[], unsigned count)
     return HSPZ_EXIT_OK;
 }
 
-/* Base of a row by its label. */
-static int row_base(score_file *file, const char *label, int *base)
-{
-    *base = base_of(label_of(label));
-    if (*base < 0)
-        return REFUSE(file, "%s, line %u: row '%.60s' is none of the bases A, C, G, T (upper case)",
-                      file->name, file->line, label);
-    return HSPZ_EXIT_OK;
-}
-
 static int take_row(score_file *file, char *const tokens[], unsigned count)
 {
     if (file->labelled < 0 && (count == 4 || count == 5))
@@ -219,12 +209,16 @@ static int take_row(score_file *file, char *const tokens[], unsigned count)
         return REFUSE(file, "%s, line %u: a row of %u fields, expected %s", file->name, file->line, count,
                       expected == 5 ? "a label and four scores" : "four scores");
     int base = file->column_base[file->rows];
-    int rc = HSPZ_EXIT_OK;
     if (file->labelled == 1)
-        rc = row_base(file, tokens[0], &base);
-    if (rc == HSPZ_EXIT_OK && file->row_line[base] != 0)
-        rc = REFUSE(file, "%s, line %u: row %c is already in line %u", file->name, file->line, "ACGT"[base],
-                    file -> row_line[base]);
+        base = base_of(label_of(tokens[0]));
+    if (base < 0)
+        return REFUSE(file, "%s, line %u: row '%.60s' is none of the bases A, C, G, T (upper case)",
+                      file->name, file->line, tokens[0]);
+    const unsigned earlier = file->row_line[base];
+    if (earlier != 0)
+        return REFUSE(file, "%s, line %u: row %c is already in line %u", file->name, file->line, "ACGT"[base],
+                      earlier);
+    int rc = HSPZ_EXIT_OK;
     for (unsigned i = 0; rc == HSPZ_EXIT_OK && i < 4; i++)
         rc = parse_score(file, "score", tokens[i + (file->labelled == 1)],
                          &file->scores->matrix[4 * base + file->column_base[i]]);

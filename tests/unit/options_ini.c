@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,12 +131,13 @@ static void random_value(const hspz__option *option, char *text, size_t size)
     case HSPZ__TYPE_FORMAT:
         while (option->choices[choices] != NULL)
             choices++;
+        cr_assert(choices > 0);
         snprintf(text, size, "%s", option->choices[(size_t)rand() % choices]);
         break;
     case HSPZ__TYPE_INTEGER:
     case HSPZ__TYPE_SIZE: {
         const int64_t span = option->most - option->least < 1000000 ? option->most - option->least : 1000000;
-        snprintf(text, size, "%lld", (long long)(option->least + rand() % (span + 1)));
+        snprintf(text, size, "%" PRId64, option->least + rand() % (span + 1));
         break;
     }
     case HSPZ__TYPE_SEED:

@@ -29,13 +29,16 @@ static int split(const char *text, char *words[WORDS_MOST])
 
 int load_line(hspz_options *options, const char *line, const char *environment, hspz_failure *failure)
 {
-    char *words[WORDS_MOST], *variables[WORDS_MOST];
+    static char nothing[] = "HSPZ_SYSTEM_CONFIG=/dev/null";
+    char *words[WORDS_MOST], *variables[WORDS_MOST + 1];
     const int count = split(line, words);
     const int command = hspz_command_by_name(words[0]);
     cr_assert(command >= 0, "no command in '%s'", line);
     int variable_count = 0;
     if (environment != NULL)
         variable_count = split(environment, variables);
+    if (environment == NULL || strstr(environment, "HSPZ_SYSTEM_CONFIG=") == NULL)
+        variables[variable_count++] = nothing; /* not the file of this machine */
     variables[variable_count] = NULL;
     memset(failure, 0, sizeof *failure);
     return hspz_options_load(options, command, count - 1, words + 1, variables, failure);
