@@ -69,28 +69,6 @@ Test(input, one_genome_in_every_format)
     }
 }
 
-/* A record of several megabytes crosses the pieces of every layer. */
-Test(input, long_record_crosses_pieces)
-{
-    uint64_t state = 5;
-    size_t length = 3300001;
-    sample_record record = {.name = "long", .bases = malloc(length + 1)};
-    sample made = {.records = &record, .count = 1};
-    cr_assert_not_null(record.bases);
-    for (size_t i = 0; i < length; i++)
-        record.bases[i] = "ACGTacgtNn"[next_random(&state) % 10];
-    record.bases[length] = '\0';
-    for (size_t width = 61; width <= 4000000; width *= 251) {
-        bytes plain = make_fasta(&made, width, "\r\n", false), bgzf = make_bgzf(&plain, 65280, true);
-        expect_loads(&plain, &made, "plain", "FASTA");
-        expect_loads(&bgzf, &made, "BGZF", "FASTA");
-        bytes_free(&plain);
-        bytes_free(&bgzf);
-    }
-    try_twobit(&made);
-    free(record.bases);
-}
-
 /* Files and pipes --------------------------------------------------------------------------------------- */
 
 static void write_all(int fd, const bytes *of)
@@ -113,10 +91,11 @@ static void try_path(const bytes *file, const sample *of, const char *path, cons
     hspz_genome_free(&genome);
 }
 
-static void try_file_and_pipe(const bytes *file, const sample *of)
+/* By name, and as standard input that is a file. */
+static void try_file(const bytes *file, const sample *of)
 {
     char path[] = "/tmp/hspz_unit_input_XXXXXX";
-    int fd = mkstemp(path), ends[2];
+    int fd = mkstemp(path);
     cr_assert_geq(fd, 0);
     write_all(fd, file);
     cr_assert_eq(close(fd), 0);
@@ -126,6 +105,11 @@ static void try_file_and_pipe(const bytes *file, const sample *of)
     try_path(file, of, "-", "stdin");
     cr_assert_eq(close(fd), 0);
     cr_assert_eq(unlink(path), 0);
+}
+
+static void try_pipe(const bytes *file, const sample *of)
+{
+    int ends[2];
     cr_assert_lt(file->size, (size_t)65536); /* what a pipe holds without a reader */
     cr_assert_eq(pipe(ends), 0);
     write_all(ends[1], file);
@@ -133,6 +117,12 @@ static void try_file_and_pipe(const bytes *file, const sample *of)
     cr_assert_geq(dup2(ends[0], STDIN_FILENO), 0);
     cr_assert_eq(close(ends[0]), 0);
     try_path(file, of, "-", "stdin");
+}
+
+static void try_file_and_pipe(const bytes *file, const sample *of)
+{
+    try_file(file, of);
+    try_pipe(file, of);
 }
 
 Test(input, files_and_pipes)
@@ -150,6 +140,35 @@ Test(input, files_and_pipes)
     bytes_free(&twobit);
     bytes_free(&packed);
     sample_free(&made);
+}
+
+/* A record of several megabytes crosses the pieces of every layer, from memory and from files. */
+Test(input, long_record_crosses_pieces)
+{
+    uint64_t state = 5;
+    size_t length = 2600001;
+    sample_record record = {.name = "long", .bases = malloc(length + 1)};
+    sample made = {.records = &record, .count = 1};
+    cr_assert_not_null(record.bases);
+    for (size_t i = 0; i < length; i++)
+        record.bases[i] = "ACGTacgtNn"[next_random(&state) % 10];
+    record.bases[length] = '\0';
+    for (size_t width = 61; width <= 4000000; width *= 251) {
+        bytes plain = make_fasta(&made, width, "\r\n", false);
+        expect_loads(&plain, &made, "plain", "FASTA");
+        try_file(&plain, &made);
+        bytes_free(&plain);
+    }
+    bytes plain = make_fasta(&made, 60, "\n", true), bgzf = make_bgzf(&plain, 65280, true);
+    bytes twobit = make_twobit(&made, 1, false);
+    cr_assert_gt(bgzf.size, (size_t)1 << 20); /* more than one read */
+    expect_loads(&bgzf, &made, "BGZF", "FASTA");
+    try_file(&bgzf, &made);
+    try_file(&twobit, &made);
+    bytes_free(&plain);
+    bytes_free(&bgzf);
+    bytes_free(&twobit);
+    free(record.bases);
 }
 
 /* FASTA as people write it -------------------------------------------------------------------------------- */
