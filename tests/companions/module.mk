@@ -4,6 +4,12 @@ plugin_objects += $(filter-out $(cpu_objects),$(companion_cpu_objects))
 # The lanes of soft_sw_lanes.h are 64-byte vectors on every machine; they never cross a file.
 CFLAGS_kernels_cpu += -Wno-psabi
 
+# With a CUDA backend its kernels join those of kernels/cuda.
+ifneq ($(cuda_objects),)
+companion_cuda_objects := $(filter-out $(cuda_objects),$(patsubst %.cu,$(BUILD)/%.o,$(wildcard kernels/cuda/hash_index*.cu kernels/cuda/soft_sw*.cu)))
+cuda_objects += $(companion_cuda_objects)
+endif
+
 # The contract tests: oracle, CPU, and the CUDA kernels compiled as C++ for the emulator of tests/gpu.
 CFLAGS_tests_companions += -Iplugin -Ikernels/cpu
 companion_test_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/companions/companions_*.c)) \
