@@ -52,6 +52,7 @@ int hspz_command_config(const hspz_context *context);
 int hspz_command_conform(const hspz_context *context);
 int hspz_command_bench(const hspz_context *context);
 int hspz_command_dotplot(const hspz_context *context);
+int hspz_command_rescore(const hspz_context *context);
 
 /* After printing results: HSPZ_EXIT_DATA when stdout did not take them all. */
 int hspz_finish_stdout(const hspz_context *context) __attribute__((warn_unused_result));

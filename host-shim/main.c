@@ -22,7 +22,7 @@ static command_function *const functions[HSPZ_COMMAND_COUNT] = {
     [HSPZ_COMMAND_ALIGN] = hspz_command_align,     [HSPZ_COMMAND_COMPARE] = hspz_command_compare,
     [HSPZ_COMMAND_INFO] = hspz_command_info,       [HSPZ_COMMAND_CONFIG] = hspz_command_config,
     [HSPZ_COMMAND_CONFORM] = hspz_command_conform, [HSPZ_COMMAND_BENCH] = hspz_command_bench,
-    [HSPZ_COMMAND_DOTPLOT] = hspz_command_dotplot,
+    [HSPZ_COMMAND_DOTPLOT] = hspz_command_dotplot, [HSPZ_COMMAND_RESCORE] = hspz_command_rescore,
 };
 
 /* A handler can reach nothing else; read through hspz_context.stop. */
@@ -40,6 +40,7 @@ static void install_handlers(void)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN); /* a reader that went away is a failed write, with a sentence */
+    signal(SIGXFSZ, SIG_IGN); /* and so is a file that may not grow */
 }
 
 static int flushed(void)

@@ -60,6 +60,7 @@ enum { HSPZ_GATE_AUTO, HSPZ_GATE_WARP, HSPZ_GATE_THREAD, HSPZ_GATE_JOIN };
 enum { HSPZ_SEED_INDEX_AUTO, HSPZ_SEED_INDEX_DIRECT, HSPZ_SEED_INDEX_HASH };
 enum { HSPZ_REF_BUCKETS_AUTO, HSPZ_REF_BUCKETS_ON, HSPZ_REF_BUCKETS_OFF };
 enum { HSPZ_CHUNK_WALK_SPARSE, HSPZ_CHUNK_WALK_FULL };
+enum { HSPZ_RANK_COLUMN, HSPZ_RANK_ORDER };
 
 #define HSPZ_DEVICE_INDEX_BEST (-1) /* the first usable device of the kind */
 #define HSPZ_DEVICE_INDEX_ALL (-2)  /* cuda:all: one engine a device */
@@ -127,6 +128,13 @@ typedef struct hspz_options {
     int64_t ref_bucket_shift;    /* 16..31; 0: chosen by the plugin */
     int64_t chunk_walk;          /* HSPZ_CHUNK_WALK_... */
     int64_t device_memory_limit; /* bytes; 0: all that is free */
+
+    /* Rescore */
+    int64_t rescore_window;      /* bases on either side of the matrix */
+    int64_t rescore_temperature; /* score units */
+    int64_t rescore_gap;         /* score units taken off per gapped base */
+    int64_t rescore_rank;        /* HSPZ_RANK_... */
+    int64_t rescore_top;         /* segments kept of a query record; 0: all */
 
     /* Configuration */
     char config[HSPZ_OPTION_PATH];
