@@ -39,6 +39,8 @@ static void destroy(void *state)
     hspz__sequence_free(&cpu->target, host);
     hspz__words_free(&cpu->index, host);
     hspz__free(host, cpu->neighbours);
+    hspz__scratch_free(&cpu->pairs, host);
+    hspz__scratch_free(&cpu->contexts, host);
     for (uint32_t slot = 0; slot < 16; slot++)
         for (uint32_t strand = 0; strand < 2; strand++)
             hspz__sequence_free(&cpu->slots[slot].strand[strand], host);
@@ -121,16 +123,17 @@ static hspz_status set_target(void *state, const hspz_target *target, hspz_stati
 {
     hspz__cpu *cpu = state;
     const double start = hspz__seconds();
+    const hspz__builder builder = hspz__cpu_builder(cpu);
     clear_target(cpu);
     hspz_status status = hspz__sequence_encode(&cpu->target, cpu->host, cpu->pool, target->bases,
                                                target->length, &cpu->symbols, 0, "target", error);
     if (status == HSPZ_OK && target->index_table != NULL) {
-        status = hspz__words_import(&cpu->index, cpu->host, cpu->pool, &cpu->keys, target, cpu->form, error);
+        status = hspz__words_import(&cpu->index, &builder, target, cpu->form, error);
     } else if (status == HSPZ_OK) {
         uint64_t first = 0;
         const uint64_t grid = hspz__plan_target_positions(cpu->plan, target->length, &first);
-        status = hspz__words_build(&cpu->index, cpu->host, cpu->pool, &cpu->keys, &cpu->target, first,
-                                   cpu->plan->step, grid, cpu->form, error);
+        status = hspz__words_build(&cpu->index, &builder, &cpu->target, first, cpu->plan->step, grid,
+                                   cpu->form, error);
     }
     cpu->host_index = target->index_table != NULL;
     if (status != HSPZ_OK)

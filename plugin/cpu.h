@@ -31,8 +31,8 @@ typedef struct hspz__cpu {
     hspz__sequence target;
     hspz__words index;
     bool host_index;
-    uint32_t *
-        neighbours; /* hits of a query position by key; NULL until chunks.c needs it, or where it would be too large */
+    hspz__scratch pairs, contexts; /* between calls */
+    uint32_t *neighbours; /* hits of a query position by key; NULL until chunks.c makes it */
     hspz__cpu_slot slots[16];
 } hspz__cpu;
 
@@ -44,6 +44,15 @@ typedef struct hspz__call {
     hspz__pulse pulse;
     hspz_error *error;
 } hspz__call;
+
+static inline hspz__builder hspz__cpu_builder(hspz__cpu *cpu)
+{
+    return (hspz__builder){.host = cpu->host,
+                           .pool = cpu->pool,
+                           .kernels = cpu->kernels,
+                           .keys = &cpu->keys,
+                           .scratch = &cpu->pairs};
+}
 
 /* ---- growing arrays */
 

@@ -17,6 +17,8 @@
 #define RANGE 8388608u      /* most query positions joined at once: 256 MiB of contexts */
 #define SURVIVORS 50331648u /* beyond this many they are extended before the join goes on */
 #define BLOCKS_AN_ITEM 256u /* at most, see items_of */
+#define PACKED_BASES                                                                                         \
+    (UINT64_C(1) << 24) /* sequences of up to so many bases in all are read in the order of hits */
 
 typedef uint8_t context[HSPZ__CONTEXT];
 
@@ -27,134 +29,175 @@ typedef struct join_worker {
     uint64_t hits;                          /* of the part */
     uint64_t hits_before, survivors_before; /* the range at work */
     uint32_t pairs;
-    uint32_t target_at[PAIRS], query_at[PAIRS]; /* places in `contexts` and in the query's */
-    _Alignas(64) context contexts[WINDOW];
+    uint32_t target_at[PAIRS + HSPZ__BLOCK_PAIRS], query_at[PAIRS + HSPZ__BLOCK_PAIRS];
+    hspz__rank_pairs ranks;
     uint32_t window; /* place in index.positions of contexts[0] */
+    _Alignas(64) context contexts[WINDOW];
 } join_worker;
 
 typedef struct join {
     hspz__call *call;
     hspz__words query;
-    context *contexts; /* of query.positions */
-    uint32_t rows;     /* of the target's blocks, an item */
+    bool
+        packed; /* hits are pairs of positions, contexts gathered by the filter; else pairs of places in contexts */
+    context *contexts;               /* of query.positions */
+    uint8_t low[HSPZ__VARIANTS_MAX]; /* of the variants' masks */
+    uint32_t rows;                   /* of the target's blocks, an item */
     uint64_t items;
     join_worker *workers;
     bool counted; /* the batches of the part are known to have less than 2^32 hits each */
 } join;
 
-/* ---- bits of a block under XOR of the key's low six bits */
-
-static inline uint64_t exchange(uint64_t bits, uint32_t mask)
-{
-    if (mask & 1)
-        bits = (bits & UINT64_C(0x5555555555555555)) << 1 | (bits >> 1 & UINT64_C(0x5555555555555555));
-    if (mask & 2)
-        bits = (bits & UINT64_C(0x3333333333333333)) << 2 | (bits >> 2 & UINT64_C(0x3333333333333333));
-    if (mask & 4)
-        bits = (bits & UINT64_C(0x0f0f0f0f0f0f0f0f)) << 4 | (bits >> 4 & UINT64_C(0x0f0f0f0f0f0f0f0f));
-    if (mask & 8)
-        bits = (bits & UINT64_C(0x00ff00ff00ff00ff)) << 8 | (bits >> 8 & UINT64_C(0x00ff00ff00ff00ff));
-    if (mask & 16)
-        bits = (bits & UINT64_C(0x0000ffff0000ffff)) << 16 | (bits >> 16 & UINT64_C(0x0000ffff0000ffff));
-    if (mask & 32)
-        bits = bits << 32 | bits >> 32;
-    return bits;
-}
-
 /* ---- the filter on the hits of a window */
 
-static hspz_status screen_pairs(const join *j, join_worker *w)
+static uint64_t filter_lanes(const join *j, const join_worker *w, uint32_t i, uint32_t n)
+{
+    const hspz__cpu *cpu = j->call->cpu;
+    if (j->packed)
+        return cpu->kernels->filter_packed(&cpu->filter, cpu->target.packed, j->call->query->packed,
+                                           hspz__context_offset(cpu), w->target_at + i, w->query_at + i, n);
+    return cpu->kernels->filter(&cpu->filter, (const context *)w->contexts, (const context *)j->contexts,
+                                w->target_at + i, w->query_at + i, n);
+}
+
+/* Filters what waits, in full groups; all of it when `all` is set. */
+static hspz_status screen_pairs(const join *j, join_worker *w, bool all)
 {
     const hspz__cpu *cpu = j->call->cpu;
     hspz_status status = HSPZ_OK;
     if (++w->screened % 64 == 0 && hspz__pulse_poll(&j->call->pulse, w->number))
         return HSPZ_E_CANCELLED;
     if (w->hits > UINT32_MAX && !j->counted)
-        return HSPZ_E_TOO_MANY_HITS; /* perhaps: find_part counts, then decides */
-    for (uint32_t i = 0; i < w->pairs; i += HSPZ__LANES) {
-        const uint32_t n = w->pairs - i < HSPZ__LANES ? w->pairs - i : HSPZ__LANES;
-        uint64_t passed =
-            cpu->kernels->filter(&cpu->filter, (const context *)w->contexts, (const context *)j->contexts,
-                                 w->target_at + i, w->query_at + i, n);
+        return HSPZ_E_TOO_MANY_HITS; /* perhaps: join_counted counts, then decides */
+    const uint32_t end = all ? w->pairs : w->pairs / HSPZ__LANES * HSPZ__LANES;
+    for (uint32_t i = 0; i < end; i += HSPZ__LANES) {
+        uint64_t passed = filter_lanes(j, w, i, end - i < HSPZ__LANES ? end - i : HSPZ__LANES);
         for (; passed != 0 && status == HSPZ_OK; passed &= passed - 1) {
             const uint32_t k = i + (uint32_t)__builtin_ctzll(passed);
-            status = hspz__screen_add(&w->screen, cpu->index.positions[w->window + w->target_at[k]],
-                                      j->query.positions[w->query_at[k]]);
+            status = j->packed
+                         ? hspz__screen_add(&w->screen, w->target_at[k], w->query_at[k])
+                         : hspz__screen_add(&w->screen, cpu->index.positions[w->window + w->target_at[k]],
+                                            j->query.positions[w->query_at[k]]);
         }
     }
-    w->pairs = 0;
+    w->pairs -= end;
+    memmove(w->target_at, w->target_at + end, w->pairs * sizeof *w->target_at);
+    memmove(w->query_at, w->query_at + end, w->pairs * sizeof *w->query_at);
     return status;
 }
 
-/* All hits of target places [t, t_end) (in the window) with query places [q, q_end). */
-static hspz_status add_pairs(const join *j, join_worker *w, uint32_t t, uint32_t t_end, uint32_t q,
-                             uint32_t q_end)
+/* ---- hits of a block */
+
+static inline void add_pair(const join *j, join_worker *w, uint32_t t, uint32_t q)
 {
-    for (; t < t_end; t++) {
-        uint32_t at = q;
-        while (at < q_end) {
-            if (w->pairs == PAIRS) {
-                hspz_status status = screen_pairs(j, w);
+    w->target_at[w->pairs] = j->packed ? j->call->cpu->index.positions[t] : t - w->window;
+    w->query_at[w->pairs++] = j->packed ? j->query.positions[q] : q;
+    if (!j->packed)
+        __builtin_prefetch(j->contexts[q]);
+}
+
+/* All hits of target places [t, t_end) with query places [q, q_end), less the first with the first when `rest` is set. */
+static hspz_status add_product(const join *j, join_worker *w, uint32_t t, uint32_t t_end, uint32_t q,
+                               uint32_t q_end, bool rest)
+{
+    hspz_status status = HSPZ_OK;
+    w->hits += (uint64_t)(t_end - t) * (q_end - q) - rest;
+    uint32_t skip = rest;
+    for (; t < t_end && status == HSPZ_OK; t++) {
+        for (uint32_t at = q + skip; at < q_end;) {
+            const uint32_t room = PAIRS + HSPZ__BLOCK_PAIRS - w->pairs;
+            const uint32_t stop = q_end - at < room ? q_end : at + room;
+            for (; at < stop; at++)
+                add_pair(j, w, t, at);
+            if (w->pairs >= PAIRS) {
+                status = screen_pairs(j, w, false);
                 if (status != HSPZ_OK)
                     return status;
             }
-            const uint32_t room = PAIRS - w->pairs;
-            const uint32_t stop = q_end - at < room ? q_end : at + room;
-            for (; at < stop; at++) {
-                __builtin_prefetch(j->contexts[at]);
-                w->target_at[w->pairs] = t - w->window;
-                w->query_at[w->pairs++] = at;
-            }
         }
+        skip = 0;
     }
-    return HSPZ_OK;
+    return status;
 }
 
-/* One variant of one block, restricted to target places [first, last). */
-static hspz_status join_block(const join *j, join_worker *w, const hspz__block *block, uint32_t mask,
-                              uint32_t first, uint32_t last)
+/* Pairs of keys that occur once on both sides, nearly all where words outnumber positions, are copied without a look at their
+ * buckets; the products of the others follow. */
+static hspz_status join_block(const join *j, join_worker *w, const hspz__block *block)
 {
-    const hspz__words *index = &j->call->cpu->index;
-    const hspz__block other = hspz__words_block(&j->query, block->id ^ mask >> 6);
-    const uint32_t low = mask & 63;
-    uint64_t common = block->bits & exchange(other.bits, low);
+    const hspz__cpu *cpu = j->call->cpu;
+    const hspz__words *index = &cpu->index, *query = &j->query;
+    const hspz__block *others[HSPZ__VARIANTS_MAX];
+    for (uint32_t v = 0; v < cpu->keys.variant_count; v++)
+        others[v] = hspz__words_block(query, block->id ^ cpu->keys.variant_mask[v] >> 6);
+    hspz__rank_pairs *ranks = &w->ranks;
+    cpu->kernels->pair(block, others, j->low, cpu->keys.variant_count, ranks);
+    const uint32_t n = ranks->count;
+    uint32_t *target_at = w->target_at + w->pairs, *query_at = w->query_at + w->pairs;
+    if (j->packed) {
+        for (uint32_t i = 0; i < n; i++) {
+            target_at[i] = index->firsts[ranks->target[i]];
+            query_at[i] = query->firsts[ranks->query[i]];
+        }
+    } else {
+        for (uint32_t i = 0; i < n; i++) {
+            target_at[i] = index->starts[ranks->target[i]] - w->window;
+            query_at[i] = query->starts[ranks->query[i]];
+            __builtin_prefetch(j->contexts[query_at[i]]);
+        }
+    }
+    w->pairs += n;
+    w->hits += n;
+    hspz_status status = w->pairs >= PAIRS ? screen_pairs(j, w, false) : HSPZ_OK;
+    for (uint32_t i = 0; i < ranks->multi_count && status == HSPZ_OK; i++) {
+        const uint32_t t = ranks->multi_target[i], q = ranks->multi_query[i];
+        status = add_product(j, w, index->starts[t], index->starts[t + 1], query->starts[q],
+                             query->starts[q + 1], true);
+    }
+    return status;
+}
+
+/* The same restricted to target places [first, last), for blocks larger than a window. */
+static hspz_status join_part_of_block(const join *j, join_worker *w, const hspz__block *block, uint32_t first,
+                                      uint32_t last)
+{
+    const hspz__cpu *cpu = j->call->cpu;
+    const hspz__words *index = &cpu->index, *query = &j->query;
+    const hspz__block *others[HSPZ__VARIANTS_MAX];
+    for (uint32_t v = 0; v < cpu->keys.variant_count; v++)
+        others[v] = hspz__words_block(query, block->id ^ cpu->keys.variant_mask[v] >> 6);
+    cpu->kernels->pair(block, others, j->low, cpu->keys.variant_count, &w->ranks);
     hspz_status status = HSPZ_OK;
-    for (; common != 0 && status == HSPZ_OK; common &= common - 1) {
-        const uint32_t bit = (uint32_t)__builtin_ctzll(common);
-        const uint64_t below = (UINT64_C(1) << bit) - 1, other_below = (UINT64_C(1) << (bit ^ low)) - 1;
-        const uint32_t rank = block->rank + (uint32_t)__builtin_popcountll(block->bits & below);
-        const uint32_t other_rank = other.rank + (uint32_t)__builtin_popcountll(other.bits & other_below);
-        uint32_t t = index->starts[rank], t_end = index->starts[rank + 1];
-        const uint32_t q = j->query.starts[other_rank], q_end = j->query.starts[other_rank + 1];
+    for (uint32_t i = 0; i < w->ranks.count && status == HSPZ_OK; i++) {
+        const uint32_t q = w->ranks.query[i];
+        uint32_t t = index->starts[w->ranks.target[i]], t_end = index->starts[w->ranks.target[i] + 1];
         if (t < first)
             t = first;
         if (t_end > last)
             t_end = last;
-        if (t >= t_end)
-            continue;
-        w->hits += (uint64_t)(t_end - t) * (q_end - q);
-        status = add_pairs(j, w, t, t_end, q, q_end);
+        if (t < t_end)
+            status = add_product(j, w, t, t_end, query->starts[q], query->starts[q + 1], false);
     }
     return status;
 }
 
-/* The hits of rows [row, end) of the target's blocks with places [first, last) of its positions. */
+/* The hits of rows [row, end) of the target's blocks with places [first, last) of its positions; of a single row, `part`
+ * says that these are not all of its places. */
 static hspz_status join_window(const join *j, join_worker *w, uint32_t row, uint32_t end, uint32_t first,
-                               uint32_t last)
+                               uint32_t last, bool part)
 {
     const hspz__cpu *cpu = j->call->cpu;
-    w->window = first;
-    hspz__contexts(cpu, &cpu->target, cpu->index.positions + first, last - first, HSPZ__FLAG_TARGET,
-                   w->contexts);
     hspz_status status = HSPZ_OK;
+    w->window = first;
+    if (!j->packed)
+        hspz__contexts(cpu, &cpu->target, cpu->index.positions + first, last - first, HSPZ__FLAG_TARGET,
+                       w->contexts);
     for (; row < end && status == HSPZ_OK; row++) {
         const hspz__block *block = &cpu->index.blocks[row];
         if (block->bits == 0)
             continue;
-        for (uint32_t v = 0; v < cpu->keys.variant_count && status == HSPZ_OK; v++)
-            status = join_block(j, w, block, cpu->keys.variant_mask[v], first, last);
+        status = part ? join_part_of_block(j, w, block, first, last) : join_block(j, w, block);
     }
-    return status == HSPZ_OK ? screen_pairs(j, w) : status;
+    return status == HSPZ_OK && !j->packed ? screen_pairs(j, w, true) : status;
 }
 
 /* Place of the first position of a row's block; row = number of rows gives the end. */
@@ -170,6 +213,10 @@ static hspz_status join_item(void *context_of_run, uint32_t worker, uint64_t ite
     const hspz__words *index = &j->call->cpu->index;
     uint32_t row = (uint32_t)item * j->rows;
     const uint32_t end = index->block_count - row < j->rows ? index->block_count : row + j->rows;
+    if (j->packed) {
+        hspz_status status = join_window(j, w, row, end, 0, 0, false);
+        return status == HSPZ_OK ? screen_pairs(j, w, true) : status;
+    }
     hspz_status status = HSPZ_OK;
     while (row < end && status == HSPZ_OK) {
         uint32_t next = row + 1;
@@ -181,8 +228,9 @@ static hspz_status join_item(void *context_of_run, uint32_t worker, uint64_t ite
             last = further;
             next++;
         }
+        const bool part = last - first > WINDOW;
         for (; first < last && status == HSPZ_OK; first += WINDOW)
-            status = join_window(j, w, row, next, first, last - first < WINDOW ? last : first + WINDOW);
+            status = join_window(j, w, row, next, first, last - first < WINDOW ? last : first + WINDOW, part);
         row = next;
     }
     return status;
@@ -207,11 +255,14 @@ static hspz_status prepare_query(join *j, uint64_t begin, uint64_t end)
     hspz__cpu *cpu = call->cpu;
     hspz_statistics *statistics = call->output->statistics;
     const double start = hspz__seconds();
-    hspz_status status = hspz__words_build(&j->query, cpu->host, cpu->pool, &cpu->keys, call->query, begin, 1,
-                                           end - begin, cpu->form, call->error);
-    if (status != HSPZ_OK)
+    const hspz__builder builder = hspz__cpu_builder(cpu);
+    hspz_status status =
+        hspz__words_build(&j->query, &builder, call->query, begin, 1, end - begin, cpu->form, call->error);
+    if (status != HSPZ_OK || j->packed) {
+        statistics->seconds_query += hspz__seconds() - start;
         return status;
-    j->contexts = hspz__alloc(cpu->host, j->query.count, sizeof *j->contexts);
+    }
+    j->contexts = hspz__scratch_get(&cpu->contexts, cpu->host, j->query.count, sizeof *j->contexts);
     if (j->contexts == NULL)
         return hspz__fail(call->error, HSPZ_E_MEMORY, "no memory for the contexts of %llu query positions",
                           (unsigned long long)j->query.count);
@@ -254,7 +305,6 @@ static hspz_status join_range(join *j, uint64_t begin, uint64_t end)
             hspz__fail(call->error, status, "no memory for the surviving hits");
     }
     hspz__words_free(&j->query, cpu->host);
-    hspz__free(cpu->host, j->contexts);
     return status;
 }
 
@@ -368,6 +418,10 @@ hspz_status hspz__join_find(hspz__call *call, uint64_t begin, uint64_t end, uint
     const uint32_t threads = hspz__pool_threads(cpu->pool);
     join j = {.call = call};
     items_of(&j);
+    j.packed = cpu->target.length + call->query->length <= PACKED_BASES && cpu->target.risky == NULL &&
+               call->query->risky == NULL;
+    for (uint32_t v = 0; v < cpu->keys.variant_count; v++)
+        j.low[v] = cpu->keys.variant_mask[v] & 63;
     j.workers = hspz__alloc(cpu->host, threads, sizeof *j.workers);
     if (j.workers == NULL)
         return hspz__fail(call->error, HSPZ_E_MEMORY, "no memory for %u threads", threads);

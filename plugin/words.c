@@ -1,33 +1,37 @@
 /* words.c -- sorting positions by seed word; see words.h.
  *
  * Idea: a radix sort from the top. (key, position) pairs are scattered into a few thousand buckets by the high bits of the key, with
- * counts per piece of text so that threads never meet and order never depends on them; each bucket then fits a cache and is
- * sorted by its low bits, stably, so that positions ascend. Cost: two passes over the text, two over each bucket.
+ * counts per piece of text so that threads never meet and order never depends on them. In a bucket, whose keys are few, a bitmap of
+ * the keys that occur gives each key a rank, and a counting sort by rank does the rest (words_bucket.c). A bucket numbers its
+ * ranks from its own first place on, so that buckets need not know each other.
  */
 #include "words.h"
 
+#include "words_bucket.h"
+
 #include <string.h>
 
-#define PIECE 65536u /* grid points an item */
+#define PIECE 16384u /* grid points an item */
 #define BUCKET 2048u /* aimed positions a bucket */
 #define BUCKETS_MAX_BITS 12u
-#define BLOCK_BITS 6u
 
 void hspz__keys_init(hspz__keys *keys, const hspz__plan *plan)
 {
     memset(keys, 0, sizeof *keys);
+    hspz__key_rule *rule = &keys->rule;
     keys->pattern_length = plan->pattern_length;
     keys->care_count = plan->care_count;
+    rule->narrow = plan->pattern_length <= 29;
     for (uint32_t i = 0; i < plan->care_count; i++) {
         keys->care_bits[i] = plan->care_bits[i];
         keys->word_shift[i] = plan->care_shift[i];
         keys->key_shift[i] = (uint8_t)keys->bits;
         for (uint32_t b = 0; b < plan->care_bits[i]; b++) {
             const uint32_t from = 2u * plan->care_offset[i] + b, to = keys->bits++;
-            keys->care_mask |= UINT64_C(1) << from;
-            if (keys->runs == 0 || keys->shift[keys->runs - 1] != from - to)
-                keys->shift[keys->runs++] = (uint8_t)(from - to);
-            keys->mask[keys->runs - 1] |= UINT64_C(1) << to;
+            rule->care_mask |= UINT64_C(1) << from;
+            if (rule->runs == 0 || rule->shift[rule->runs - 1] != from - to)
+                rule->shift[rule->runs++] = (uint8_t)(from - to);
+            rule->mask[rule->runs - 1] |= UINT64_C(1) << to;
         }
     }
     keys->variant_count = plan->variant_count;
@@ -61,12 +65,29 @@ uint64_t hspz__valid_windows(const hspz__sequence *s, uint32_t pattern_length, u
     return ~(uint64_t)bad;
 }
 
+void *hspz__scratch_get(hspz__scratch *scratch, hspz__host *host, uint64_t count, uint64_t size)
+{
+    if (size != 0 && count > UINT64_MAX / 2 / size)
+        return NULL;
+    if (scratch->bytes >= count * size && scratch->memory != NULL)
+        return scratch->memory;
+    hspz__scratch_free(scratch, host);
+    scratch->memory = hspz__alloc(host, count, size);
+    scratch->bytes = scratch->memory != NULL ? count * size : 0;
+    return scratch->memory;
+}
+
+void hspz__scratch_free(hspz__scratch *scratch, hspz__host *host)
+{
+    hspz__free(host, scratch->memory);
+    *scratch = (hspz__scratch){0};
+}
+
 /* ---- where pairs come from */
 
 typedef struct build {
     hspz__words *words;
-    hspz__host *host;
-    const hspz__keys *keys;
+    const hspz__builder *with;
     const hspz__sequence *sequence;
     uint64_t first, step, grid;
     const hspz_target *target; /* of the host's tables, or NULL */
@@ -75,61 +96,61 @@ typedef struct build {
     uint32_t bucket_bits, bucket_shift; /* number of a bucket: key >> bucket_shift */
     uint32_t *counts;                   /* [piece][bucket], then places */
     uint32_t *bucket_begin;             /* [buckets + 1] */
-    uint32_t *bucket_keys;              /* distinct keys of a bucket, then those before it */
-    uint32_t *bucket_blocks;
-    uint64_t *pairs, *spare;
+    uint32_t *bucket_blocks;            /* blocks of a bucket that are not empty, then those before it */
+    uint64_t *pairs;
+    hspz__bucket_space *spaces; /* a worker */
 } build;
 
-static uint32_t pairs_of_text(const build *b, uint64_t piece, uint64_t *out)
+static uint32_t pairs_of_run(const build *b, uint64_t begin, uint64_t end, uint64_t *out)
 {
-    const uint32_t w = b->keys->pattern_length;
-    const uint64_t begin = piece * PIECE;
-    const uint64_t end = b->grid - begin < PIECE ? b->grid : begin + PIECE;
     uint32_t count = 0;
-    if (b->step == 1) {
-        uint64_t p = b->first + begin;
-        const uint64_t stop = b->first + end;
-        while (p < stop) {
-            const uint64_t base = p & ~UINT64_C(63);
-            uint64_t valid = hspz__valid_windows(b->sequence, w, base) >> (p - base) << (p - base);
-            if (stop - base < 64)
-                valid &= (UINT64_C(1) << (stop - base)) - 1;
-            for (; valid != 0; valid &= valid - 1) {
-                const uint64_t at = base + (uint64_t)__builtin_ctzll(valid);
-                out[count++] = (uint64_t)hspz__key_at(b->keys, b->sequence, at) << 32 | at;
-            }
-            p = base + 64;
-        }
-        return count;
-    }
-    for (uint64_t i = begin; i < end; i++) {
-        const uint64_t at = b->first + i * b->step;
-        if (hspz__valid_windows(b->sequence, w, at & ~UINT64_C(63)) >> (at & 63) & 1)
-            out[count++] = (uint64_t)hspz__key_at(b->keys, b->sequence, at) << 32 | at;
+    for (uint64_t base = begin & ~UINT64_C(63); base < end; base += 64) {
+        uint64_t valid = hspz__valid_windows(b->sequence, b->with->keys->pattern_length, base);
+        if (base < begin)
+            valid &= ~UINT64_C(0) << (begin - base);
+        if (end - base < 64)
+            valid &= (UINT64_C(1) << (end - base)) - 1;
+        const uint8_t *packed = b->sequence->packed + (base + HSPZ__PACKED_MARGIN) / 4;
+        count += b->with->kernels->keys(&b->with->keys->rule, packed, base, valid, out + count);
     }
     return count;
 }
 
-static uint32_t pairs_of_host(const build *b, uint64_t piece, uint64_t *out)
+static uint32_t pairs_of_text(const build *b, uint64_t begin, uint64_t end, uint64_t *out)
 {
-    const uint64_t begin = piece * PIECE;
-    const uint64_t end = b->grid - begin < PIECE ? b->grid : begin + PIECE;
+    if (b->step == 1)
+        return pairs_of_run(b, b->first + begin, b->first + end, out);
+    uint32_t count = 0;
+    for (uint64_t i = begin; i < end; i++) {
+        const uint64_t at = b->first + i * b->step;
+        if (hspz__valid_windows(b->sequence, b->with->keys->pattern_length, at & ~UINT64_C(63)) >> (at & 63) &
+            1)
+            out[count++] = (uint64_t)hspz__key_at(b->with->keys, b->sequence, at) << 32 | at;
+    }
+    return count;
+}
+
+static uint32_t pairs_of_host(const build *b, uint64_t begin, uint64_t end, uint64_t *out)
+{
     uint32_t count = 0;
     for (uint64_t i = begin; i < end; i++)
-        out[count++] = (uint64_t)hspz__key_of_word(b->keys, b->host_words[i]) << 32 | b->target->positions[i];
+        out[count++] =
+            (uint64_t)hspz__key_of_word(b->with->keys, b->host_words[i]) << 32 | b->target->positions[i];
     return count;
 }
 
 static uint64_t *make_pairs(const build *b, uint64_t piece, uint32_t *count)
 {
-    const uint64_t left = b->grid - piece * PIECE;
-    uint64_t *pairs = hspz__alloc(b->host, left < PIECE ? left : PIECE, sizeof *pairs);
+    const uint64_t begin = piece * PIECE;
+    const uint64_t end = b->grid - begin < PIECE ? b->grid : begin + PIECE;
+    uint64_t *pairs = hspz__alloc(b->with->host, end - begin, sizeof *pairs);
     if (pairs != NULL)
-        *count = b->target != NULL ? pairs_of_host(b, piece, pairs) : pairs_of_text(b, piece, pairs);
+        *count =
+            b->target != NULL ? pairs_of_host(b, begin, end, pairs) : pairs_of_text(b, begin, end, pairs);
     return pairs;
 }
 
-/* ---- the sort */
+/* ---- into buckets */
 
 static hspz_status count_piece(void *context, uint32_t worker, uint64_t piece)
 {
@@ -143,8 +164,30 @@ static hspz_status count_piece(void *context, uint32_t worker, uint64_t piece)
     memset(counts, 0, sizeof *counts << b->bucket_bits);
     for (uint32_t i = 0; i < n; i++)
         counts[pairs[i] >> 32 >> b->bucket_shift]++;
-    hspz__free(b->host, pairs);
+    hspz__free(b->with->host, pairs);
     return HSPZ_OK;
+}
+
+/* counts[piece][bucket] become places in `pairs`: bucket by bucket, piece by piece. Row by row, to read along memory. */
+static void place_pieces(build *b)
+{
+    const uint32_t buckets = 1u << b->bucket_bits;
+    memset(b->bucket_begin, 0, ((uint64_t)buckets + 1) * sizeof *b->bucket_begin);
+    for (uint64_t piece = 0; piece < b->pieces; piece++)
+        for (uint32_t bucket = 0; bucket < buckets; bucket++)
+            b->bucket_begin[bucket + 1] += b->counts[(piece << b->bucket_bits) + bucket];
+    for (uint32_t bucket = 0; bucket < buckets; bucket++)
+        b->bucket_begin[bucket + 1] += b->bucket_begin[bucket];
+    b->words->count = b->bucket_begin[buckets];
+    uint32_t *next = b->bucket_blocks; /* not in use yet */
+    memcpy(next, b->bucket_begin, buckets * sizeof *next);
+    for (uint64_t piece = 0; piece < b->pieces; piece++)
+        for (uint32_t bucket = 0; bucket < buckets; bucket++) {
+            uint32_t *count = &b->counts[(piece << b->bucket_bits) + bucket];
+            const uint32_t n = *count;
+            *count = next[bucket];
+            next[bucket] += n;
+        }
 }
 
 static hspz_status scatter_piece(void *context, uint32_t worker, uint64_t piece)
@@ -158,106 +201,38 @@ static hspz_status scatter_piece(void *context, uint32_t worker, uint64_t piece)
     uint32_t *place = b->counts + (piece << b->bucket_bits);
     for (uint32_t i = 0; i < n; i++)
         b->pairs[place[pairs[i] >> 32 >> b->bucket_shift]++] = pairs[i];
-    hspz__free(b->host, pairs);
+    hspz__free(b->with->host, pairs);
     return HSPZ_OK;
 }
 
-static void sort_small(uint64_t *pairs, uint32_t n)
+/* ---- buckets into tables */
+
+static hspz__bucket bucket_at(const build *b, uint64_t number)
 {
-    for (uint32_t i = 1; i < n; i++) {
-        const uint64_t pair = pairs[i];
-        uint32_t j = i;
-        for (; j > 0 && pairs[j - 1] > pair; j--)
-            pairs[j] = pairs[j - 1];
-        pairs[j] = pair;
-    }
+    const uint32_t begin = b->bucket_begin[number];
+    const uint32_t blocks = 1u << (b->bucket_shift - 6);
+    return (hspz__bucket){.pairs = b->pairs + begin,
+                          .count = b->bucket_begin[number + 1] - begin,
+                          .key_bits = b->bucket_shift,
+                          .first_place = begin,
+                          .first_rank = begin + (uint32_t)number,
+                          .first_id = (uint32_t)number * blocks};
 }
 
-/* One stable pass over `width` bits of the pairs. */
-static void radix_pass(const uint64_t *from, uint64_t *to, uint32_t n, uint32_t shift, uint32_t width)
+static hspz_status count_blocks(void *context, uint32_t worker, uint64_t number)
 {
-    uint32_t place[1u << 9] = {0};
-    const uint64_t mask = (UINT64_C(1) << width) - 1;
-    for (uint32_t i = 0; i < n; i++)
-        place[from[i] >> shift & mask]++;
-    uint32_t sum = 0;
-    for (uint32_t d = 0; d <= mask; d++) {
-        const uint32_t count = place[d];
-        place[d] = sum;
-        sum += count;
-    }
-    for (uint32_t i = 0; i < n; i++)
-        to[place[from[i] >> shift & mask]++] = from[i];
-}
-
-static hspz_status sort_bucket(void *context, uint32_t worker, uint64_t bucket)
-{
-    (void)worker;
     build *b = context;
-    const uint32_t begin = b->bucket_begin[bucket], n = b->bucket_begin[bucket + 1] - begin;
-    uint64_t *pairs = b->pairs + begin;
-    if (n <= 24) {
-        sort_small(pairs, n); /* positions came in ascending order and are part of the pair */
-    } else {
-        uint64_t *spare = b->spare + begin;
-        const uint32_t low = (b->bucket_shift + 1) / 2; /* two passes, at most 9 bits each; more bits: four */
-        if (low <= 9) {
-            radix_pass(pairs, spare, n, 32, low);
-            radix_pass(spare, pairs, n, 32 + low, b->bucket_shift - low);
-        } else {
-            const uint32_t quarter = (b->bucket_shift + 3) / 4;
-            for (uint32_t pass = 0; pass < 4; pass += 2) {
-                const uint32_t at = pass * quarter;
-                const uint32_t left = b->bucket_shift - at - quarter;
-                radix_pass(pairs, spare, n, 32 + at, quarter);
-                radix_pass(spare, pairs, n, 32 + at + quarter, left < quarter ? left : quarter);
-            }
-        }
-    }
-    uint32_t distinct = 0, blocks = 0;
-    uint64_t last = UINT64_MAX;
-    for (uint32_t i = 0; i < n; i++) {
-        const uint64_t key = pairs[i] >> 32;
-        distinct += key != last;
-        blocks += key >> BLOCK_BITS != last >> BLOCK_BITS;
-        last = key;
-    }
-    b->bucket_keys[bucket] = distinct;
-    b->bucket_blocks[bucket] = blocks;
-    return HSPZ_OK;
+    const hspz__bucket bucket = bucket_at(b, number);
+    return hspz__bucket_blocks(&bucket, &b->spaces[worker], b->with->host, &b->bucket_blocks[number]);
 }
 
-/* Fills the tables of a bucket, whose blocks belong to it alone. */
-static hspz_status write_bucket(void *context, uint32_t worker, uint64_t bucket)
+static hspz_status write_bucket(void *context, uint32_t worker, uint64_t number)
 {
-    (void)worker;
     build *b = context;
-    hspz__words *words = b->words;
-    const uint32_t begin = b->bucket_begin[bucket], end = b->bucket_begin[bucket + 1];
-    uint32_t rank = b->bucket_keys[bucket], row = b->bucket_blocks[bucket];
-    uint64_t last = UINT64_MAX;
-    hspz__block *block = NULL;
-    uint32_t id = (uint32_t)bucket << (b->bucket_shift - BLOCK_BITS); /* next block of the direct form */
-    const uint32_t stop = ((uint32_t)bucket + 1) << (b->bucket_shift - BLOCK_BITS);
-    for (uint32_t i = begin; i < end; i++) {
-        const uint64_t key = b->pairs[i] >> 32;
-        words->positions[i] = (uint32_t)b->pairs[i];
-        if (key == last)
-            continue;
-        if (key >> BLOCK_BITS != last >> BLOCK_BITS) {
-            if (words->direct)
-                for (; id < (uint32_t)(key >> BLOCK_BITS); id++)
-                    words->blocks[id] = (hspz__block){.rank = rank, .id = id};
-            block = words->direct ? &words->blocks[id++] : &words->blocks[row++];
-            *block = (hspz__block){.rank = rank, .id = (uint32_t)(key >> BLOCK_BITS)};
-        }
-        block->bits |= UINT64_C(1) << (key & 63);
-        words->starts[rank++] = i;
-        last = key;
-    }
-    for (; words->direct && id < stop; id++)
-        words->blocks[id] = (hspz__block){.rank = rank, .id = id};
-    return HSPZ_OK;
+    hspz__bucket bucket = bucket_at(b, number);
+    bucket.words = b->words;
+    bucket.first_row = b->words->direct ? bucket.first_id : b->bucket_blocks[number];
+    return hspz__bucket_write(&bucket, &b->spaces[worker], b->with);
 }
 
 /* Exclusive sums; returns the total. */
@@ -272,24 +247,6 @@ static uint64_t sum_up(uint32_t *values, uint64_t count)
     return sum;
 }
 
-/* counts[piece][bucket] become places in `pairs`: bucket by bucket, piece by piece. */
-static void place_pieces(build *b)
-{
-    const uint32_t buckets = 1u << b->bucket_bits;
-    uint32_t sum = 0;
-    for (uint32_t bucket = 0; bucket < buckets; bucket++) {
-        b->bucket_begin[bucket] = sum;
-        for (uint64_t piece = 0; piece < b->pieces; piece++) {
-            uint32_t *count = &b->counts[(piece << b->bucket_bits) + bucket];
-            const uint32_t value = *count;
-            *count = sum;
-            sum += value;
-        }
-    }
-    b->bucket_begin[buckets] = sum;
-    b->words->count = sum;
-}
-
 static void fill_table(hspz__words *words)
 {
     memset(words->table, 0, ((uint64_t)words->table_mask + 1) * sizeof *words->table);
@@ -301,78 +258,90 @@ static void fill_table(hspz__words *words)
     }
 }
 
-static bool alloc_tables(build *b, hspz__words_form form, uint64_t blocks)
+static hspz_status alloc_rows(build *b, uint64_t rows)
 {
     hspz__words *words = b->words;
-    const uint64_t all = UINT64_C(1) << (b->keys->bits - BLOCK_BITS);
-    words->direct =
-        form == HSPZ__WORDS_DIRECT || (form == HSPZ__WORDS_AUTO && all <= words->count / 2 + 1024);
-    words->block_count = (uint32_t)(words->direct ? all : blocks);
-    words->positions = hspz__alloc(b->host, words->count, sizeof *words->positions);
-    words->starts = hspz__alloc(b->host, (uint64_t)words->distinct + 1, sizeof *words->starts);
-    words->blocks = hspz__alloc(b->host, words->block_count, sizeof *words->blocks);
+    words->block_count = (uint32_t)rows;
+    words->blocks = hspz__alloc(b->with->host, rows, sizeof *words->blocks);
+    if (words->blocks == NULL)
+        return HSPZ_E_MEMORY;
     if (words->direct)
-        return words->positions != NULL && words->starts != NULL && words->blocks != NULL;
+        return HSPZ_OK;
     uint64_t slots = 64;
-    while (slots < 2 * blocks)
+    while (slots < 2 * rows)
         slots *= 2;
     words->table_mask = (uint32_t)(slots - 1);
-    words->table = hspz__alloc(b->host, slots, sizeof *words->table);
-    return words->positions != NULL && words->starts != NULL && words->blocks != NULL && words->table != NULL;
+    words->table = hspz__alloc(b->with->host, slots, sizeof *words->table);
+    return words->table != NULL ? HSPZ_OK : HSPZ_E_MEMORY;
 }
 
-static hspz_status build_all(build *b, hspz__pool *pool, hspz__words_form form)
+static hspz_status build_tables(build *b, hspz__words_form form)
 {
+    hspz__words *words = b->words;
+    hspz__host *host = b->with->host;
     const uint32_t buckets = 1u << b->bucket_bits;
+    uint64_t rows = UINT64_C(1) << (b->with->keys->bits - 6);
+    words->direct =
+        form == HSPZ__WORDS_DIRECT || (form == HSPZ__WORDS_AUTO && rows <= words->count / 2 + 1024);
+    hspz_status status = HSPZ_OK;
+    if (!words->direct) {
+        status = hspz__pool_run(b->with->pool, buckets, count_blocks, b, NULL);
+        rows = sum_up(b->bucket_blocks, buckets);
+    }
+    words->positions = hspz__alloc(host, words->count, sizeof *words->positions);
+    words->starts = hspz__alloc(host, words->count + buckets, sizeof *words->starts);
+    words->firsts = hspz__alloc(host, words->count + buckets, sizeof *words->firsts);
+    if (words->positions == NULL || words->starts == NULL || words->firsts == NULL)
+        return HSPZ_E_MEMORY;
+    if (status == HSPZ_OK)
+        status = alloc_rows(b, rows);
+    if (status == HSPZ_OK)
+        status = hspz__pool_run(b->with->pool, buckets, write_bucket, b, NULL);
+    if (status == HSPZ_OK && !words->direct)
+        fill_table(words);
+    return status;
+}
+
+static hspz_status build_all(build *b, hspz__words_form form)
+{
+    hspz__pool *pool = b->with->pool;
     hspz_status status = hspz__pool_run(pool, b->pieces, count_piece, b, NULL);
     if (status != HSPZ_OK)
         return status;
     place_pieces(b);
-    b->pairs = hspz__alloc(b->host, b->words->count, sizeof *b->pairs);
-    b->spare = hspz__alloc(b->host, b->words->count, sizeof *b->spare);
-    if (b->pairs == NULL || b->spare == NULL)
+    b->pairs = hspz__scratch_get(b->with->scratch, b->with->host, b->words->count, sizeof *b->pairs);
+    if (b->pairs == NULL)
         return HSPZ_E_MEMORY;
     status = hspz__pool_run(pool, b->pieces, scatter_piece, b, NULL);
-    if (status == HSPZ_OK)
-        status = hspz__pool_run(pool, buckets, sort_bucket, b, NULL);
-    if (status != HSPZ_OK)
-        return status;
-    hspz__free(b->host, b->spare);
-    b->spare = NULL;
-    b->words->distinct = (uint32_t)sum_up(b->bucket_keys, buckets);
-    const uint64_t blocks = sum_up(b->bucket_blocks, buckets);
-    if (!alloc_tables(b, form, blocks))
-        return HSPZ_E_MEMORY;
-    status = hspz__pool_run(pool, buckets, write_bucket, b, NULL);
-    b->words->starts[b->words->distinct] = (uint32_t)b->words->count;
-    if (!b->words->direct)
-        fill_table(b->words);
-    return status;
+    return status == HSPZ_OK ? build_tables(b, form) : status;
 }
 
-static hspz_status run_build(build *b, hspz__pool *pool, hspz__words_form form, hspz_error *error)
+static hspz_status run_build(build *b, hspz__words_form form, hspz_error *error)
 {
-    hspz__host *host = b->host;
+    hspz__host *host = b->with->host;
+    const uint32_t threads = hspz__pool_threads(b->with->pool);
     memset(b->words, 0, sizeof *b->words);
     b->pieces = (b->grid + PIECE - 1) / PIECE;
-    while (b->bucket_bits < BUCKETS_MAX_BITS && b->bucket_bits + BLOCK_BITS < b->keys->bits &&
+    while (b->bucket_bits < BUCKETS_MAX_BITS && b->bucket_bits + 6 < b->with->keys->bits &&
            b->grid >> b->bucket_bits > BUCKET)
         b->bucket_bits++;
-    b->bucket_shift = b->keys->bits - b->bucket_bits;
+    b->bucket_shift = b->with->keys->bits - b->bucket_bits;
     const uint64_t buckets = UINT64_C(1) << b->bucket_bits;
     b->counts = hspz__alloc(host, b->pieces << b->bucket_bits, sizeof *b->counts);
     b->bucket_begin = hspz__alloc(host, buckets + 1, sizeof *b->bucket_begin);
-    b->bucket_keys = hspz__alloc(host, buckets, sizeof *b->bucket_keys);
     b->bucket_blocks = hspz__alloc(host, buckets, sizeof *b->bucket_blocks);
+    b->spaces = hspz__alloc(host, threads, sizeof *b->spaces);
     hspz_status status = HSPZ_E_MEMORY;
-    if (b->counts != NULL && b->bucket_begin != NULL && b->bucket_keys != NULL && b->bucket_blocks != NULL)
-        status = build_all(b, pool, form);
+    if (b->counts != NULL && b->bucket_begin != NULL && b->bucket_blocks != NULL && b->spaces != NULL) {
+        memset(b->spaces, 0, threads * sizeof *b->spaces);
+        status = build_all(b, form);
+        for (uint32_t i = 0; i < threads; i++)
+            hspz__bucket_space_free(&b->spaces[i], host);
+    }
     hspz__free(host, b->counts);
     hspz__free(host, b->bucket_begin);
-    hspz__free(host, b->bucket_keys);
     hspz__free(host, b->bucket_blocks);
-    hspz__free(host, b->pairs);
-    hspz__free(host, b->spare);
+    hspz__free(host, b->spaces);
     if (status == HSPZ_OK)
         return HSPZ_OK;
     hspz__words_free(b->words, host);
@@ -380,24 +349,19 @@ static hspz_status run_build(build *b, hspz__pool *pool, hspz__words_form form, 
                       (unsigned long long)b->grid);
 }
 
-hspz_status hspz__words_build(hspz__words *words, hspz__host *host, hspz__pool *pool, const hspz__keys *keys,
+hspz_status hspz__words_build(hspz__words *words, const hspz__builder *builder,
                               const hspz__sequence *sequence, uint64_t first, uint64_t step, uint64_t grid,
                               hspz__words_form form, hspz_error *error)
 {
-    build b = {.words = words,
-               .host = host,
-               .keys = keys,
-               .sequence = sequence,
-               .first = first,
-               .step = step,
-               .grid = grid};
-    return run_build(&b, pool, form, error);
+    build b = {
+        .words = words, .with = builder, .sequence = sequence, .first = first, .step = step, .grid = grid};
+    return run_build(&b, form, error);
 }
 
-hspz_status hspz__words_import(hspz__words *words, hspz__host *host, hspz__pool *pool, const hspz__keys *keys,
-                               const hspz_target *target, hspz__words_form form, hspz_error *error)
+hspz_status hspz__words_import(hspz__words *words, const hspz__builder *builder, const hspz_target *target,
+                               hspz__words_form form, hspz_error *error)
 {
-    uint32_t *host_words = hspz__alloc(host, target->position_count, sizeof *host_words);
+    uint32_t *host_words = hspz__alloc(builder->host, target->position_count, sizeof *host_words);
     if (host_words == NULL)
         return hspz__fail(error, HSPZ_E_MEMORY, "no memory for the %llu positions of the host's index",
                           (unsigned long long)target->position_count);
@@ -406,13 +370,12 @@ hspz_status hspz__words_import(hspz__words *words, hspz__host *host, hspz__pool 
         for (; i < target->index_table[word]; i++)
             host_words[i] = (uint32_t)word;
     build b = {.words = words,
-               .host = host,
-               .keys = keys,
+               .with = builder,
                .target = target,
                .host_words = host_words,
                .grid = target->position_count};
-    hspz_status status = run_build(&b, pool, form, error);
-    hspz__free(host, host_words);
+    hspz_status status = run_build(&b, form, error);
+    hspz__free(builder->host, host_words);
     return status;
 }
 
@@ -420,6 +383,7 @@ void hspz__words_free(hspz__words *words, hspz__host *host)
 {
     hspz__free(host, words->positions);
     hspz__free(host, words->starts);
+    hspz__free(host, words->firsts);
     hspz__free(host, words->blocks);
     hspz__free(host, words->table);
     memset(words, 0, sizeof *words);

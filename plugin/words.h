@@ -9,17 +9,15 @@
 #define HSPZ__WORDS_H
 
 #include "host_services.h"
+#include "kernels.h"
 #include "plan.h"
 #include "pool.h"
 #include "sequence.h"
 
-/* How a window becomes a key. */
+/* How a window becomes a key, and which keys are its variants. */
 typedef struct hspz__keys {
     uint32_t pattern_length, bits;
-    uint64_t care_mask; /* care bits of a window of 32 bases, base i at bits 2i */
-    uint32_t runs;      /* care bits in runs of neighbours: key |= (window >> shift) & mask */
-    uint8_t shift[HSPZ__PATTERN_MAX];
-    uint64_t mask[HSPZ__PATTERN_MAX];
+    hspz__key_rule rule;
     uint32_t variant_count;
     uint32_t variant_mask[HSPZ__VARIANTS_MAX]; /* the plan's variants, in the plan's order */
     uint32_t care_count;
@@ -44,8 +42,8 @@ static inline uint64_t hspz__window(const hspz__sequence *s, uint64_t position)
 static inline uint32_t hspz__key_of_window(const hspz__keys *keys, uint64_t window)
 {
     uint64_t key = 0;
-    for (uint32_t i = 0; i < keys->runs; i++)
-        key |= window >> keys->shift[i] & keys->mask[i];
+    for (uint32_t i = 0; i < keys->rule.runs; i++)
+        key |= window >> keys->rule.shift[i] & keys->rule.mask[i];
     return (uint32_t)key;
 }
 
@@ -57,17 +55,12 @@ static inline uint32_t hspz__key_at(const hspz__keys *keys, const hspz__sequence
 /* Bit i: the window that starts at `position` + i is valid (SPEC section 3). `position` is a multiple of 64. */
 uint64_t hspz__valid_windows(const hspz__sequence *s, uint32_t pattern_length, uint64_t position);
 
-typedef struct hspz__block {
-    uint64_t bits; /* bit i: key 64 * id + i has positions */
-    uint32_t rank; /* distinct keys before the block */
-    uint32_t id;
-} hspz__block;
-
 typedef struct hspz__words {
     uint64_t count;      /* positions */
-    uint32_t distinct;   /* keys */
     uint32_t *positions; /* by key, ascending within a key */
-    uint32_t *starts; /* [distinct + 1]: bucket of the key of rank r is positions[starts[r]..starts[r+1]) */
+    uint32_t *
+        starts; /* bucket of the key of rank r is positions[starts[r]..starts[r + 1]); ranks ascend with keys, with gaps */
+    uint32_t *firsts;     /* positions[starts[r]] */
     uint32_t block_count; /* rows of `blocks` */
     hspz__block *blocks;  /* ascending id: all ids when direct, else those that are not empty */
     uint32_t *table;      /* when not direct: open addressing, row + 1 or 0 */
@@ -75,41 +68,61 @@ typedef struct hspz__words {
     bool direct;
 } hspz__words;
 
+/* Memory that a build needs for a while and the next one may use again; zero-initialised. */
+typedef struct hspz__scratch {
+    void *memory;
+    uint64_t bytes;
+} hspz__scratch;
+
+/* At least `count` elements of `size` bytes, contents undefined; NULL when memory is short. */
+void *hspz__scratch_get(hspz__scratch *scratch, hspz__host *host, uint64_t count, uint64_t size);
+void hspz__scratch_free(hspz__scratch *scratch, hspz__host *host);
+
+/* What a build works with. */
+typedef struct hspz__builder {
+    hspz__host *host;
+    hspz__pool *pool;
+    const hspz__cpu_kernels *kernels;
+    const hspz__keys *keys;
+    hspz__scratch *scratch;
+} hspz__builder;
+
 typedef enum hspz__words_form { HSPZ__WORDS_AUTO, HSPZ__WORDS_DIRECT, HSPZ__WORDS_HASH } hspz__words_form;
 
 /* All valid windows first + i * step, i < grid. Deterministic whatever the threads. On failure `words` is empty. */
-hspz_status hspz__words_build(hspz__words *words, hspz__host *host, hspz__pool *pool, const hspz__keys *keys,
+hspz_status hspz__words_build(hspz__words *words, const hspz__builder *builder,
                               const hspz__sequence *sequence, uint64_t first, uint64_t step, uint64_t grid,
                               hspz__words_form form, hspz_error *error);
 /* The tables a host gave with its target, already checked. */
-hspz_status hspz__words_import(hspz__words *words, hspz__host *host, hspz__pool *pool, const hspz__keys *keys,
-                               const hspz_target *target, hspz__words_form form, hspz_error *error);
+hspz_status hspz__words_import(hspz__words *words, const hspz__builder *builder, const hspz_target *target,
+                               hspz__words_form form, hspz_error *error);
 void hspz__words_free(hspz__words *words, hspz__host *host);
 
 /* The block of 64 keys numbered `id`; an empty one where there is none. */
-static inline hspz__block hspz__words_block(const hspz__words *words, uint32_t id)
+static inline const hspz__block *hspz__words_block(const hspz__words *words, uint32_t id)
 {
+    static const hspz__block none = {0};
     if (words->direct)
-        return words->blocks[id];
+        return &words->blocks[id];
     uint32_t slot = id * UINT32_C(2654435761) >> 7;
     for (;; slot++) {
         const uint32_t row = words->table[slot & words->table_mask];
         if (row == 0)
-            return (hspz__block){.id = id};
+            return &none;
         if (words->blocks[row - 1].id == id)
-            return words->blocks[row - 1];
+            return &words->blocks[row - 1];
     }
 }
 
 /* Number of positions with `key`; `first` is the place of the least of them in `positions`. */
 static inline uint32_t hspz__words_bucket(const hspz__words *words, uint32_t key, uint32_t *first)
 {
-    const hspz__block block = hspz__words_block(words, key / 64);
+    const hspz__block *block = hspz__words_block(words, key / 64);
     const uint64_t bit = UINT64_C(1) << (key % 64);
     *first = 0;
-    if ((block.bits & bit) == 0)
+    if ((block->bits & bit) == 0)
         return 0;
-    const uint32_t rank = block.rank + (uint32_t)__builtin_popcountll(block.bits & (bit - 1));
+    const uint32_t rank = block->rank + (uint32_t)__builtin_popcountll(block->bits & (bit - 1));
     *first = words->starts[rank];
     return words->starts[rank + 1] - *first;
 }

@@ -3,26 +3,85 @@
  * Idea: as in avx512.c. AVX2 looks up 16 entries at a time, so a table of 64 takes four lookups, chosen among by the upper
  * two bits of the index.
  */
+#include "exchange.h"
 #include "kernels.h"
 
 #include <immintrin.h>
+#include <string.h>
 
 #define HALF 32u
+
+static uint32_t keys(const hspz__key_rule *rule, const uint8_t *packed, uint64_t base, uint64_t valid,
+                     uint64_t *out)
+{
+    uint32_t count = 0;
+    for (; valid != 0; valid &= valid - 1) {
+        const uint32_t i = (uint32_t)_tzcnt_u64(valid);
+        const uint32_t shift = 2 * (i % 4);
+        uint64_t window;
+        memcpy(&window, packed + i / 4, sizeof window);
+        window >>= shift;
+        if (!rule->narrow && shift != 0)
+            window |= (uint64_t)packed[i / 4 + 8] << (64 - shift);
+        uint64_t key = 0; /* by runs: pext is slow on processors that stop at AVX2 */
+        for (uint32_t run = 0; run < rule->runs; run++)
+            key |= window >> rule->shift[run] & rule->mask[run];
+        out[count++] = key << 32 | (base + i);
+    }
+    return count;
+}
+
+static void ranks(const uint64_t *pairs, uint32_t count, uint32_t key_mask, const uint64_t *bits,
+                  const uint32_t *before, uint32_t *out)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t key = (uint32_t)(pairs[i] >> 32) & key_mask;
+        out[i] = before[key / 64] + (uint32_t)_mm_popcnt_u64(_bzhi_u64(bits[key / 64], key & 63));
+    }
+}
+
+static void pair(const hspz__block *block, const hspz__block *const *others, const uint8_t *low,
+                 uint32_t variants, hspz__rank_pairs *pairs)
+{
+    uint32_t count = 0, multi_count = 0;
+    const uint64_t bits = block->bits;
+    for (uint32_t v = 0; v < variants; v++) {
+        const hspz__block *other = others[v];
+        uint64_t common = bits & hspz__exchange(other->bits, low[v]);
+        const uint64_t multi = block->multi | hspz__exchange(other->multi, low[v]);
+        for (; common != 0; common &= common - 1) {
+            const uint32_t k = (uint32_t)_tzcnt_u64(common);
+            const uint32_t t = block->rank + (uint32_t)_mm_popcnt_u64(_bzhi_u64(bits, k));
+            const uint32_t q = other->rank + (uint32_t)_mm_popcnt_u64(_bzhi_u64(other->bits, k ^ low[v]));
+            pairs->target[count] = t;
+            pairs->query[count++] = q;
+            pairs->multi_target[multi_count] = t;
+            pairs->multi_query[multi_count] = q;
+            multi_count += (uint32_t)(multi >> k & 1);
+        }
+    }
+    pairs->count = count;
+    pairs->multi_count = multi_count;
+}
+
+/* 128 bases from the base numbered `base` on. */
+static inline __m256i context_at(const uint8_t *packed, uint64_t base)
+{
+    const uint8_t *from = packed + base / 4;
+    const int shift = 2 * (int)(base % 4);
+    const __m256i low = _mm256_loadu_si256((const __m256i *)from);
+    const __m256i high = _mm256_loadu_si256((const __m256i *)(from + 8));
+    return _mm256_or_si256(_mm256_srl_epi64(low, _mm_cvtsi32_si128(shift)),
+                           _mm256_sll_epi64(high, _mm_cvtsi32_si128(64 - shift)));
+}
 
 static void contexts(const uint8_t *packed, const uint32_t *positions, uint32_t offset, uint32_t count,
                      uint8_t (*out)[HSPZ__CONTEXT])
 {
     const __m256i unflagged = _mm256_set_epi64x(0x0fffffffffffffff, -1, -1, -1);
-    for (uint32_t i = 0; i < count; i++) {
-        const uint64_t base = (uint64_t)positions[i] + offset;
-        const uint8_t *from = packed + base / 4;
-        const int shift = 2 * (int)(base % 4);
-        const __m256i low = _mm256_loadu_si256((const __m256i *)from);
-        const __m256i high = _mm256_loadu_si256((const __m256i *)(from + 8));
-        const __m256i bits = _mm256_or_si256(_mm256_srl_epi64(low, _mm_cvtsi32_si128(shift)),
-                                             _mm256_sll_epi64(high, _mm_cvtsi32_si128(64 - shift)));
-        _mm256_storeu_si256((__m256i *)out[i], _mm256_and_si256(bits, unflagged));
-    }
+    for (uint32_t i = 0; i < count; i++)
+        _mm256_storeu_si256((__m256i *)out[i],
+                            _mm256_and_si256(context_at(packed, (uint64_t)positions[i] + offset), unflagged));
 }
 
 static inline __m256i two_rows(const uint8_t (*rows)[HSPZ__CONTEXT], uint32_t i, uint32_t at)
@@ -169,6 +228,17 @@ static inline uint64_t first(uint32_t count)
     return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
 }
 
+static inline uint64_t judge(const hspz__filter *f, const uint8_t (*rows)[HSPZ__CONTEXT], uint32_t count)
+{
+    uint64_t answer = 0;
+    for (uint32_t half = 0; half < HSPZ__LANES && half < count; half += HALF) {
+        side right = side_init(f, 0), left = side_init(f, 1);
+        const uint32_t flagged = scan(rows + half, &right, &left);
+        answer |= (uint64_t)(flagged | passes(f, &right, &left)) << half;
+    }
+    return answer & first(count);
+}
+
 static uint64_t filter(const hspz__filter *f, const uint8_t (*target)[HSPZ__CONTEXT],
                        const uint8_t (*query)[HSPZ__CONTEXT], const uint32_t *target_at,
                        const uint32_t *query_at, uint32_t count)
@@ -181,13 +251,23 @@ static uint64_t filter(const hspz__filter *f, const uint8_t (*target)[HSPZ__CONT
     }
     for (uint32_t i = count; i < HSPZ__LANES; i++)
         _mm256_store_si256((__m256i *)rows[i], _mm256_setzero_si256());
-    uint64_t answer = 0;
-    for (uint32_t half = 0; half < HSPZ__LANES && half < count; half += HALF) {
-        side right = side_init(f, 0), left = side_init(f, 1);
-        const uint32_t flagged = scan(rows + half, &right, &left);
-        answer |= (uint64_t)(flagged | passes(f, &right, &left)) << half;
+    return judge(f, (const uint8_t(*)[HSPZ__CONTEXT])rows, count);
+}
+
+static uint64_t filter_packed(const hspz__filter *f, const uint8_t *target, const uint8_t *query,
+                              uint32_t offset, const uint32_t *target_at, const uint32_t *query_at,
+                              uint32_t count)
+{
+    _Alignas(64) uint8_t rows[HSPZ__LANES][HSPZ__CONTEXT];
+    const __m256i unflagged = _mm256_set_epi64x(0x0fffffffffffffff, -1, -1, -1);
+    for (uint32_t i = 0; i < count; i++) {
+        const __m256i t = context_at(target, (uint64_t)target_at[i] + offset);
+        const __m256i q = context_at(query, (uint64_t)query_at[i] + offset);
+        _mm256_store_si256((__m256i *)rows[i], _mm256_and_si256(_mm256_xor_si256(t, q), unflagged));
     }
-    return answer & first(count);
+    for (uint32_t i = count; i < HSPZ__LANES; i++)
+        _mm256_store_si256((__m256i *)rows[i], _mm256_setzero_si256());
+    return judge(f, (const uint8_t(*)[HSPZ__CONTEXT])rows, count);
 }
 
 static uint64_t filter_wide(const hspz__filter *f, const uint8_t (*inner)[HSPZ__CONTEXT],
@@ -222,8 +302,12 @@ static void matches(const uint8_t *target, const uint8_t *query, uint64_t length
 
 const hspz__cpu_kernels hspz__cpu_avx2 = {
     .name = "avx2",
+    .keys = keys,
+    .ranks = ranks,
+    .pair = pair,
     .contexts = contexts,
     .filter = filter,
+    .filter_packed = filter_packed,
     .filter_wide = filter_wide,
     .matches = matches,
 };

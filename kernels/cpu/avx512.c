@@ -1,29 +1,115 @@
-/* avx512.c -- the kernels with 64 hits in the 64 byte lanes of a register (AVX-512 F, BW, VL, DQ, VBMI).
+/* avx512.c -- the kernels with 64 hits in the 64 byte lanes of a register (AVX-512 F, BW, VL, DQ, VBMI, VBMI2).
  *
  * Idea: 64 rows of 32 bytes are transposed, so that register j holds byte j of every row, that is four bases of each hit. Three
  * bytes make four groups of three bases; vpermb looks all 64 groups up at once in the tables of 64 entries and ignores the
  * upper two bits of each index, so that cutting the groups out takes few shifts. Seven instructions then
  * advance 64 hits by three bases.
  */
+#include "exchange.h"
 #include "kernels.h"
 
 #include <immintrin.h>
 #include <string.h>
 
+static uint32_t keys(const hspz__key_rule *rule, const uint8_t *packed, uint64_t base, uint64_t valid,
+                     uint64_t *out)
+{
+    uint32_t count = 0;
+    if (rule->narrow && valid == ~UINT64_C(0)) {
+        for (uint32_t i = 0; i < 64; i += 4) {
+            uint64_t window;
+            memcpy(&window, packed + i / 4, sizeof window);
+            for (uint32_t k = 0; k < 4; k++)
+                out[i + k] = _pext_u64(window >> 2 * k, rule->care_mask) << 32 | (base + i + k);
+        }
+        return 64;
+    }
+    for (; valid != 0; valid &= valid - 1) {
+        const uint32_t i = (uint32_t)_tzcnt_u64(valid);
+        const uint32_t shift = 2 * (i % 4);
+        uint64_t window;
+        memcpy(&window, packed + i / 4, sizeof window);
+        window >>= shift;
+        if (!rule->narrow && shift != 0)
+            window |= (uint64_t)packed[i / 4 + 8] << (64 - shift);
+        out[count++] = _pext_u64(window, rule->care_mask) << 32 | (base + i);
+    }
+    return count;
+}
+
+static void ranks(const uint64_t *pairs, uint32_t count, uint32_t key_mask, const uint64_t *bits,
+                  const uint32_t *before, uint32_t *out)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t key = (uint32_t)(pairs[i] >> 32) & key_mask;
+        out[i] = before[key / 64] + (uint32_t)_mm_popcnt_u64(_bzhi_u64(bits[key / 64], key & 63));
+    }
+}
+
+static const uint8_t iota[64] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+                                 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
+                                 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
+
+/* Adds the lanes of `mask` as ranks `base` + byte; returns how many. */
+static inline uint32_t append(uint32_t *to, __mmask64 mask, __m512i ordinals, uint32_t base)
+{
+    const uint32_t n = (uint32_t)_mm_popcnt_u64(mask);
+    const __m512i packed = _mm512_maskz_compress_epi8(mask, ordinals);
+    const __m512i first = _mm512_set1_epi32((int)base);
+    _mm512_storeu_si512(to, _mm512_add_epi32(first, _mm512_cvtepu8_epi32(_mm512_castsi512_si128(packed))));
+    for (uint32_t i = 16; i < n; i += 16) {
+        uint8_t bytes[64];
+        _mm512_storeu_si512(bytes, packed);
+        const __m128i sixteen = _mm_loadu_si128((const __m128i *)(bytes + i));
+        _mm512_storeu_si512(to + i, _mm512_add_epi32(first, _mm512_cvtepu8_epi32(sixteen)));
+    }
+    return n;
+}
+
+/* Byte k of an expanded iota is the rank of bit k within its block, wherever that bit is set. */
+static void pair(const hspz__block *block, const hspz__block *const *others, const uint8_t *low,
+                 uint32_t variants, hspz__rank_pairs *pairs)
+{
+    const __m512i all = _mm512_loadu_si512(iota);
+    const __m512i target_ranks = _mm512_maskz_expand_epi8(block->bits, all);
+    uint32_t count = 0, multi_count = 0;
+    for (uint32_t v = 0; v < variants; v++) {
+        const hspz__block *other = others[v];
+        const __mmask64 common = block->bits & hspz__exchange(other->bits, low[v]);
+        if (common == 0)
+            continue;
+        const __m512i exchanged = _mm512_xor_si512(all, _mm512_set1_epi8((char)low[v]));
+        const __m512i query_ranks =
+            _mm512_permutexvar_epi8(exchanged, _mm512_maskz_expand_epi8(other->bits, all));
+        append(pairs->target + count, common, target_ranks, block->rank);
+        count += append(pairs->query + count, common, query_ranks, other->rank);
+        const __mmask64 multi = common & (block->multi | hspz__exchange(other->multi, low[v]));
+        if (multi == 0)
+            continue;
+        append(pairs->multi_target + multi_count, multi, target_ranks, block->rank);
+        multi_count += append(pairs->multi_query + multi_count, multi, query_ranks, other->rank);
+    }
+    pairs->count = count;
+    pairs->multi_count = multi_count;
+}
+
+/* 128 bases from the base numbered `base` on. */
+static inline __m256i context_at(const uint8_t *packed, uint64_t base)
+{
+    const uint8_t *from = packed + base / 4;
+    const __m256i low = _mm256_loadu_si256((const __m256i *)from);
+    const __m256i high = _mm256_loadu_si256((const __m256i *)(from + 8));
+    return _mm256_shrdv_epi64(low, high, _mm256_set1_epi64x((long long)(2 * (base % 4))));
+}
+
 static void contexts(const uint8_t *packed, const uint32_t *positions, uint32_t offset, uint32_t count,
                      uint8_t (*out)[HSPZ__CONTEXT])
 {
     const __m256i unflagged = _mm256_set_epi64x(0x0fffffffffffffff, -1, -1, -1);
-    for (uint32_t i = 0; i < count; i++) {
-        const uint64_t base = (uint64_t)positions[i] + offset;
-        const uint8_t *from = packed + base / 4;
-        const int shift = 2 * (int)(base % 4);
-        const __m256i low = _mm256_loadu_si256((const __m256i *)from);
-        const __m256i high = _mm256_loadu_si256((const __m256i *)(from + 8));
-        const __m256i bits = _mm256_or_si256(_mm256_srl_epi64(low, _mm_cvtsi32_si128(shift)),
-                                             _mm256_sll_epi64(high, _mm_cvtsi32_si128(64 - shift)));
-        _mm256_storeu_si256((__m256i *)out[i], _mm256_and_si256(bits, unflagged));
-    }
+    for (uint32_t i = 0; i < count; i++)
+        _mm256_storeu_si256((__m256i *)out[i],
+                            _mm256_and_si256(context_at(packed, (uint64_t)positions[i] + offset), unflagged));
 }
 
 /* Sixteen bytes, at `at`, of rows i, i + 16, i + 32 and i + 48. */
@@ -179,6 +265,23 @@ static uint64_t filter(const hspz__filter *f, const uint8_t (*target)[HSPZ__CONT
     return (flagged | passes(f, &right, &left)) & first(count);
 }
 
+static uint64_t filter_packed(const hspz__filter *f, const uint8_t *target, const uint8_t *query,
+                              uint32_t offset, const uint32_t *target_at, const uint32_t *query_at,
+                              uint32_t count)
+{
+    _Alignas(64) uint8_t rows[HSPZ__LANES][HSPZ__CONTEXT];
+    for (uint32_t i = 0; i < count; i++) {
+        const __m256i t = context_at(target, (uint64_t)target_at[i] + offset);
+        const __m256i q = context_at(query, (uint64_t)query_at[i] + offset);
+        _mm256_store_si256((__m256i *)rows[i], _mm256_xor_si256(t, q));
+    }
+    for (uint32_t i = count; i < HSPZ__LANES; i++)
+        _mm256_store_si256((__m256i *)rows[i], _mm256_setzero_si256());
+    side right = side_init(f, 0), left = side_init(f, 1);
+    scan(rows, &right, &left); /* the flag bits are bases here, and are not scanned */
+    return passes(f, &right, &left) & first(count);
+}
+
 static uint64_t filter_wide(const hspz__filter *f, const uint8_t (*inner)[HSPZ__CONTEXT],
                             const uint8_t (*outer)[HSPZ__CONTEXT], uint32_t count)
 {
@@ -203,8 +306,12 @@ static void matches(const uint8_t *target, const uint8_t *query, uint64_t length
 
 const hspz__cpu_kernels hspz__cpu_avx512 = {
     .name = "avx512",
+    .keys = keys,
+    .ranks = ranks,
+    .pair = pair,
     .contexts = contexts,
     .filter = filter,
+    .filter_packed = filter_packed,
     .filter_wide = filter_wide,
     .matches = matches,
 };

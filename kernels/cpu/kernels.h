@@ -34,8 +34,48 @@ typedef struct hspz__filter {
 /* `score` is hspz__plan's table of the four bases, row = target; fills `filter`. [any] */
 void hspz__filter_init(hspz__filter *filter, const int32_t score[4][4], int32_t xdrop, int32_t keep_total);
 
+/* How a window of packed bases becomes a key (words.h): the care bits, gathered. */
+typedef struct hspz__key_rule {
+    uint64_t care_mask; /* of 32 bases, base i at bits 2i */
+    uint32_t runs;      /* the same as runs of neighbouring bits: key |= (window >> shift) & mask */
+    uint8_t shift[32];
+    uint64_t mask[32];
+    bool narrow; /* the pattern has at most 29 bases: any eight bytes hold its window */
+} hspz__key_rule;
+
+/* 64 neighbouring keys of a sorted list of positions (words.h). */
+typedef struct hspz__block {
+    uint64_t bits;  /* bit i: key 64 * id + i has positions */
+    uint64_t multi; /* bit i: it has more than one */
+    uint32_t rank;  /* distinct keys before the block */
+    uint32_t id;
+} hspz__block;
+
+/* Pairs of ranks that a block makes with its variants: at most 64 a variant; what is written reaches 64 further. */
+#define HSPZ__VARIANTS 16u
+#define HSPZ__BLOCK_PAIRS (64u * HSPZ__VARIANTS)
+typedef struct hspz__rank_pairs {
+    uint32_t count, multi_count;
+    uint32_t target[HSPZ__BLOCK_PAIRS + 64], query[HSPZ__BLOCK_PAIRS + 64];             /* all */
+    uint32_t multi_target[HSPZ__BLOCK_PAIRS + 64], multi_query[HSPZ__BLOCK_PAIRS + 64]; /* one key is multi */
+} hspz__rank_pairs;
+
 typedef struct hspz__cpu_kernels {
     const char *name;
+
+    /* out[] = key << 32 | position for the windows that start at base + i, bit i of `valid`, ascending; `packed` holds base
+     * `base` at bit 0 of its first byte, base being a multiple of 64. Returns their number. */
+    uint32_t (*keys)(const hspz__key_rule *rule, const uint8_t *packed, uint64_t base, uint64_t valid,
+                     uint64_t *out);
+
+    /* ranks[i] = before[k / 64] + number of bits of bits[k / 64] below bit k % 64, for the key k = pairs[i] >> 32 & key_mask. */
+    void (*ranks)(const uint64_t *pairs, uint32_t count, uint32_t key_mask, const uint64_t *bits,
+                  const uint32_t *before, uint32_t *ranks);
+
+    /* Pairs of a block with one block for each variant v: key k of the block meets key k XOR low[v] of *others[v]. In the order of v,
+     * then of k. */
+    void (*pair)(const hspz__block *block, const hspz__block *const *others, const uint8_t *low,
+                 uint32_t variants, hspz__rank_pairs *pairs);
 
     /* out[i] = 128 packed bases from (positions[i] + offset) on, counted in bases of `packed`; two flag bits of byte 31 cleared. Reads up
      * to 8 bytes past the context. */
@@ -47,6 +87,12 @@ typedef struct hspz__cpu_kernels {
     uint64_t (*filter)(const hspz__filter *filter, const uint8_t (*target)[HSPZ__CONTEXT],
                        const uint8_t (*query)[HSPZ__CONTEXT], const uint32_t *target_at,
                        const uint32_t *query_at, uint32_t count);
+
+    /* The same on contexts that are gathered from packed sequences: row i is the 128 bases of `target` from (target_at[i] + offset) on XOR
+     * those of `query`; nothing is flagged. */
+    uint64_t (*filter_packed)(const hspz__filter *filter, const uint8_t *target, const uint8_t *query,
+                              uint32_t offset, const uint32_t *target_at, const uint32_t *query_at,
+                              uint32_t count);
 
     /* The same on rows that are XORed already, continued in outer rows: 72 bases further left, 56 further right. */
     uint64_t (*filter_wide)(const hspz__filter *filter, const uint8_t (*inner)[HSPZ__CONTEXT],

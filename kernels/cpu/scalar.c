@@ -1,4 +1,5 @@
 /* scalar.c -- the reference kernels in plain C: one hit at a time, the rules as filter.c states them. */
+#include "exchange.h"
 #include "kernels.h"
 
 #include <string.h>
@@ -8,6 +9,59 @@ typedef struct side {
     uint32_t rise, fall; /* m and d */
     bool ended;
 } side;
+
+static uint32_t keys(const hspz__key_rule *rule, const uint8_t *packed, uint64_t base, uint64_t valid,
+                     uint64_t *out)
+{
+    uint32_t count = 0;
+    for (; valid != 0; valid &= valid - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctzll(valid);
+        const uint32_t shift = 2 * (i % 4);
+        uint64_t window;
+        memcpy(&window, packed + i / 4, sizeof window);
+        window >>= shift;
+        if (shift != 0)
+            window |= (uint64_t)packed[i / 4 + 8] << (64 - shift);
+        uint64_t key = 0;
+        for (uint32_t run = 0; run < rule->runs; run++)
+            key |= window >> rule->shift[run] & rule->mask[run];
+        out[count++] = key << 32 | (base + i);
+    }
+    return count;
+}
+
+static void ranks(const uint64_t *pairs, uint32_t count, uint32_t key_mask, const uint64_t *bits,
+                  const uint32_t *before, uint32_t *out)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t key = (uint32_t)(pairs[i] >> 32) & key_mask;
+        out[i] = before[key / 64] +
+                 (uint32_t)__builtin_popcountll(bits[key / 64] & ((UINT64_C(1) << (key & 63)) - 1));
+    }
+}
+
+static void pair(const hspz__block *block, const hspz__block *const *others, const uint8_t *low,
+                 uint32_t variants, hspz__rank_pairs *pairs)
+{
+    pairs->count = 0;
+    pairs->multi_count = 0;
+    for (uint32_t v = 0; v < variants; v++) {
+        const hspz__block *other = others[v];
+        uint64_t common = block->bits & hspz__exchange(other->bits, low[v]);
+        const uint64_t multi = block->multi | hspz__exchange(other->multi, low[v]);
+        for (; common != 0; common &= common - 1) {
+            const uint32_t k = (uint32_t)__builtin_ctzll(common);
+            const uint64_t below = (UINT64_C(1) << k) - 1, other_below = (UINT64_C(1) << (k ^ low[v])) - 1;
+            const uint32_t t = block->rank + (uint32_t)__builtin_popcountll(block->bits & below);
+            const uint32_t q = other->rank + (uint32_t)__builtin_popcountll(other->bits & other_below);
+            pairs->target[pairs->count] = t;
+            pairs->query[pairs->count++] = q;
+            pairs->multi_target[pairs->multi_count] = t;
+            pairs->multi_query[pairs->multi_count] = q;
+            pairs->multi_count += (uint32_t)(multi >> k & 1);
+        }
+    }
+}
 
 static void contexts(const uint8_t *packed, const uint32_t *positions, uint32_t offset, uint32_t count,
                      uint8_t (*out)[HSPZ__CONTEXT])
@@ -81,6 +135,24 @@ static uint64_t filter(const hspz__filter *f, const uint8_t (*target)[HSPZ__CONT
     return answer;
 }
 
+static uint64_t filter_packed(const hspz__filter *f, const uint8_t *target, const uint8_t *query,
+                              uint32_t offset, const uint32_t *target_at, const uint32_t *query_at,
+                              uint32_t count)
+{
+    uint64_t answer = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t row[1][HSPZ__CONTEXT], other[1][HSPZ__CONTEXT];
+        contexts(target, &target_at[i], offset, 1, row);
+        contexts(query, &query_at[i], offset, 1, other);
+        for (uint32_t k = 0; k < HSPZ__CONTEXT; k++)
+            row[0][k] ^= other[0][k];
+        side right = {0}, left = {0};
+        scan(f, row[0], &right, &left);
+        answer |= (uint64_t)passes(f, &right, &left) << i;
+    }
+    return answer;
+}
+
 static uint64_t filter_wide(const hspz__filter *f, const uint8_t (*inner)[HSPZ__CONTEXT],
                             const uint8_t (*outer)[HSPZ__CONTEXT], uint32_t count)
 {
@@ -103,8 +175,12 @@ static void matches(const uint8_t *target, const uint8_t *query, uint64_t length
 
 const hspz__cpu_kernels hspz__cpu_scalar = {
     .name = "scalar",
+    .keys = keys,
+    .ranks = ranks,
+    .pair = pair,
     .contexts = contexts,
     .filter = filter,
+    .filter_packed = filter_packed,
     .filter_wide = filter_wide,
     .matches = matches,
 };
