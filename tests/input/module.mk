@@ -5,5 +5,5 @@ $(BUILD)/tests/input/convert: $(BUILD)/tests/input/convert.o $(BUILD)/tests/unit
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ -lcriterion -lz -lpthread
 
-products += $(BUILD)/tests/input/convert
+test_tools += $(BUILD)/tests/input/convert
 test_scripts += tests/input/input.sh
