@@ -30,3 +30,4 @@ $(BUILD)/tests/companions_contract: $(companion_test_objects) $(companion_cpu_ob
 	$(CXX) $(LDFLAGS) -o $@ $^ -lcriterion -ldl -lm -lpthread
 test_programs += $(BUILD)/tests/companions_contract
 test_scripts += tests/companions/rescore.sh
+test_scripts += tests/companions/examples.sh
