@@ -6,26 +6,12 @@
  */
 #include "oracle.h"
 
-#include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 
 #define LONGEST_BLOCK 0xfffffffeull /* 2^32 - 2 */
 
-struct hspz_engine {
-    hspz__oracle_host host;
-    hspz__oracle_rules rules;
-    hspz__oracle_sequence target;
-    hspz__oracle_index index;
-    bool target_set;
-    hspz__oracle_slot slots[16];
-    hspz_statistics statistics;
-    pthread_mutex_t lock;
-    char last_error[HSPZ_ERROR_TEXT];
-};
-
-/* Ends an engine call: remembers the text of a failure and hands it to the caller. */
-static hspz_status finish(hspz_engine *engine, hspz_error *caller, const hspz_error *own, hspz_status status)
+hspz_status hspz__oracle_finish(hspz_engine *engine, hspz_error *caller, const hspz_error *own,
+                                hspz_status status)
 {
     if (status != HSPZ_OK) {
         pthread_mutex_lock(&engine->lock);
@@ -35,7 +21,7 @@ static hspz_status finish(hspz_engine *engine, hspz_error *caller, const hspz_er
     return hspz__oracle_report(caller, own, status);
 }
 
-static hspz_status no_engine(hspz_error *caller)
+hspz_status hspz__oracle_no_engine(hspz_error *caller)
 {
     hspz_error own = {.struct_size = sizeof own};
     return hspz__oracle_report(caller, &own, hspz__oracle_fail(&own, HSPZ_E_ARGUMENT, "the engine is NULL"));
@@ -92,7 +78,7 @@ void hspz__oracle_engine_destroy(hspz_engine *engine)
 hspz_status hspz__oracle_engine_info(hspz_engine *engine, hspz_engine_info *info, hspz_error *error)
 {
     if (engine == NULL)
-        return no_engine(error);
+        return hspz__oracle_no_engine(error);
     hspz_engine_info own_info = {.struct_size = sizeof own_info,
                                  .device = 0,
                                  .threads = 1,
@@ -101,7 +87,7 @@ hspz_status hspz__oracle_engine_info(hspz_engine *engine, hspz_engine_info *info
                                  .variant = "sequential C"};
     hspz_error own = {.struct_size = sizeof own};
     hspz_status status = hspz__oracle_give(info, &own_info, sizeof own_info, "info", &own);
-    return finish(engine, error, &own, status);
+    return hspz__oracle_finish(engine, error, &own, status);
 }
 
 /* Targets ------------------------------------------------------------------------------------------ */
@@ -154,7 +140,7 @@ static hspz_status set_target(hspz_engine *engine, const hspz_target *from, hspz
 hspz_status hspz__oracle_set_target(hspz_engine *engine, const hspz_target *target, hspz_error *error)
 {
     if (engine == NULL)
-        return no_engine(error);
+        return hspz__oracle_no_engine(error);
     double start = hspz__oracle_seconds();
     hspz_error own = {.struct_size = sizeof own};
     drop_target(engine);
@@ -171,13 +157,13 @@ hspz_status hspz__oracle_set_target(hspz_engine *engine, const hspz_target *targ
     double spent = hspz__oracle_seconds() - start;
     engine->statistics.seconds_index += spent;
     engine->statistics.seconds_total += spent;
-    return finish(engine, error, &own, status);
+    return hspz__oracle_finish(engine, error, &own, status);
 }
 
 hspz_status hspz__oracle_clear_target(hspz_engine *engine, hspz_error *error)
 {
     if (engine == NULL)
-        return no_engine(error);
+        return hspz__oracle_no_engine(error);
     drop_target(engine);
     return HSPZ_OK;
 }
@@ -191,7 +177,7 @@ static void drop_query(hspz_engine *engine, hspz__oracle_slot *slot)
     slot->set = false;
 }
 
-static hspz_status check_slot(const hspz_engine *engine, uint32_t slot, hspz_error *error)
+hspz_status hspz__oracle_check_slot(const hspz_engine *engine, uint32_t slot, hspz_error *error)
 {
     if (slot < engine->rules.params.query_slots)
         return HSPZ_OK;
@@ -218,12 +204,12 @@ hspz_status hspz__oracle_set_query(hspz_engine *engine, uint32_t number, const h
                                    hspz_error *error)
 {
     if (engine == NULL)
-        return no_engine(error);
+        return hspz__oracle_no_engine(error);
     double start = hspz__oracle_seconds();
     hspz_error own = {.struct_size = sizeof own};
-    hspz_status status = check_slot(engine, number, &own);
+    hspz_status status = hspz__oracle_check_slot(engine, number, &own);
     if (status != HSPZ_OK)
-        return finish(engine, error, &own, status);
+        return hspz__oracle_finish(engine, error, &own, status);
     hspz__oracle_slot *slot = &engine->slots[number];
     drop_query(engine, slot);
     status = set_query(engine, slot, query, &own);
@@ -232,135 +218,18 @@ hspz_status hspz__oracle_set_query(hspz_engine *engine, uint32_t number, const h
     else
         drop_query(engine, slot);
     slot->seconds += hspz__oracle_seconds() - start;
-    return finish(engine, error, &own, status);
+    return hspz__oracle_finish(engine, error, &own, status);
 }
 
 hspz_status hspz__oracle_clear_query(hspz_engine *engine, uint32_t number, hspz_error *error)
 {
     if (engine == NULL)
-        return no_engine(error);
+        return hspz__oracle_no_engine(error);
     hspz_error own = {.struct_size = sizeof own};
-    hspz_status status = check_slot(engine, number, &own);
+    hspz_status status = hspz__oracle_check_slot(engine, number, &own);
     if (status == HSPZ_OK)
         drop_query(engine, &engine->slots[number]);
-    return finish(engine, error, &own, status);
-}
-
-/* Work --------------------------------------------------------------------------------------------- */
-
-/* What the three levels have in common: a sink, a target, a query in the slot, a strand. */
-static hspz_status call_prepare(hspz_engine *engine, uint32_t number, uint32_t strand, const hspz_sink *sink,
-                                hspz__oracle_call *call, hspz_error *error)
-{
-    if (sink == NULL || sink->struct_size < sizeof *sink || sink->hsps == NULL)
-        return hspz__oracle_fail(error, HSPZ_E_ARGUMENT, "the call needs a sink with a function");
-    hspz_status status = check_slot(engine, number, error);
-    if (status != HSPZ_OK)
-        return status;
-    if (strand > HSPZ_STRAND_MINUS)
-        return hspz__oracle_fail(error, HSPZ_E_ARGUMENT, "strand %u is neither plus (0) nor minus (1)",
-                                 strand);
-    if (!engine->target_set)
-        return hspz__oracle_fail(error, HSPZ_E_STATE, "no target is set");
-    if (!engine->slots[number].set)
-        return hspz__oracle_fail(error, HSPZ_E_STATE, "no query is set in slot %u", number);
-    *call = (hspz__oracle_call){.host = &engine->host,
-                                .rules = &engine->rules,
-                                .target = &engine->target,
-                                .index = &engine->index,
-                                .query = &engine->slots[number].strand[strand],
-                                .sink = sink,
-                                .statistics = &engine->statistics,
-                                .error = error};
-    return HSPZ_OK;
-}
-
-static hspz_status find_hsps(hspz_engine *engine, const hspz_find_request *request, const hspz_sink *sink,
-                             hspz_error *error)
-{
-    if (request == NULL || request->struct_size < sizeof *request)
-        return hspz__oracle_fail(error, HSPZ_E_ARGUMENT, "find_hsps needs a request of %zu bytes",
-                                 sizeof *request);
-    if (request->batch_size < 1)
-        return hspz__oracle_fail(error, HSPZ_E_ARGUMENT, "batch_size = 0 is out of range: 1..4294967295");
-    if (request->end < request->begin)
-        return hspz__oracle_fail(error, HSPZ_E_ARGUMENT,
-                                 "the interval ends at %llu, before it begins at %llu",
-                                 (unsigned long long)request->end, (unsigned long long)request->begin);
-    hspz__oracle_call call;
-    hspz_status status = call_prepare(engine, request->slot, request->strand, sink, &call, error);
-    if (status != HSPZ_OK)
-        return status;
-    status = hspz__oracle_call_find(&call, request);
-    hspz__oracle_call_free(&call);
-    return status;
-}
-
-static hspz_status expand_and_extend(hspz_engine *engine, const hspz_seed_batch *batch, const hspz_sink *sink,
-                                     hspz_error *error)
-{
-    if (batch == NULL || batch->struct_size < sizeof *batch || (batch->seeds == NULL && batch->count > 0))
-        return hspz__oracle_fail(error, HSPZ_E_ARGUMENT, "expand_and_extend needs a batch with seeds");
-    hspz__oracle_call call;
-    hspz_status status = call_prepare(engine, batch->slot, batch->strand, sink, &call, error);
-    if (status != HSPZ_OK)
-        return status;
-    status = hspz__oracle_call_expand(&call, batch);
-    hspz__oracle_call_free(&call);
-    return status;
-}
-
-static hspz_status extend_anchors(hspz_engine *engine, const hspz_anchor_batch *batch, const hspz_sink *sink,
-                                  hspz_error *error)
-{
-    if (batch == NULL || batch->struct_size < sizeof *batch || (batch->anchors == NULL && batch->count > 0))
-        return hspz__oracle_fail(error, HSPZ_E_ARGUMENT, "extend_anchors needs a batch with anchors");
-    if (batch->stride < sizeof(hspz_anchor) || batch->stride % 4 != 0)
-        return hspz__oracle_fail(error, HSPZ_E_ARGUMENT, "stride = %u must be a multiple of 4, at least 8",
-                                 batch->stride);
-    hspz__oracle_call call;
-    hspz_status status = call_prepare(engine, batch->slot, batch->strand, sink, &call, error);
-    if (status != HSPZ_OK)
-        return status;
-    status = hspz__oracle_call_extend(&call, batch);
-    hspz__oracle_call_free(&call);
-    return status;
-}
-
-hspz_status hspz__oracle_find_hsps(hspz_engine *engine, const hspz_find_request *request,
-                                   const hspz_sink *sink, hspz_error *error)
-{
-    if (engine == NULL)
-        return no_engine(error);
-    double start = hspz__oracle_seconds();
-    hspz_error own = {.struct_size = sizeof own};
-    hspz_status status = find_hsps(engine, request, sink, &own);
-    engine->statistics.seconds_total += hspz__oracle_seconds() - start;
-    return finish(engine, error, &own, status);
-}
-
-hspz_status hspz__oracle_expand_and_extend(hspz_engine *engine, const hspz_seed_batch *batch,
-                                           const hspz_sink *sink, hspz_error *error)
-{
-    if (engine == NULL)
-        return no_engine(error);
-    double start = hspz__oracle_seconds();
-    hspz_error own = {.struct_size = sizeof own};
-    hspz_status status = expand_and_extend(engine, batch, sink, &own);
-    engine->statistics.seconds_total += hspz__oracle_seconds() - start;
-    return finish(engine, error, &own, status);
-}
-
-hspz_status hspz__oracle_extend_anchors(hspz_engine *engine, const hspz_anchor_batch *batch,
-                                        const hspz_sink *sink, hspz_error *error)
-{
-    if (engine == NULL)
-        return no_engine(error);
-    double start = hspz__oracle_seconds();
-    hspz_error own = {.struct_size = sizeof own};
-    hspz_status status = extend_anchors(engine, batch, sink, &own);
-    engine->statistics.seconds_total += hspz__oracle_seconds() - start;
-    return finish(engine, error, &own, status);
+    return hspz__oracle_finish(engine, error, &own, status);
 }
 
 /* Statistics --------------------------------------------------------------------------------------- */
@@ -368,7 +237,7 @@ hspz_status hspz__oracle_extend_anchors(hspz_engine *engine, const hspz_anchor_b
 hspz_status hspz__oracle_get_statistics(hspz_engine *engine, hspz_statistics *statistics, hspz_error *error)
 {
     if (engine == NULL)
-        return no_engine(error);
+        return hspz__oracle_no_engine(error);
     hspz_statistics now = engine->statistics;
     for (uint32_t slot = 0; slot < engine->rules.params.query_slots; slot++) {
         now.seconds_query += engine->slots[slot].seconds;
@@ -377,13 +246,13 @@ hspz_status hspz__oracle_get_statistics(hspz_engine *engine, hspz_statistics *st
     now.host_memory_peak = atomic_load(&engine->host.bytes_peak);
     hspz_error own = {.struct_size = sizeof own};
     hspz_status status = hspz__oracle_give(statistics, &now, sizeof now, "statistics", &own);
-    return finish(engine, error, &own, status);
+    return hspz__oracle_finish(engine, error, &own, status);
 }
 
 hspz_status hspz__oracle_reset_statistics(hspz_engine *engine, hspz_error *error)
 {
     if (engine == NULL)
-        return no_engine(error);
+        return hspz__oracle_no_engine(error);
     memset(&engine->statistics, 0, sizeof engine->statistics);
     engine->statistics.struct_size = sizeof engine->statistics;
     for (uint32_t slot = 0; slot < engine->rules.params.query_slots; slot++)

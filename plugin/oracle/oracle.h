@@ -14,7 +14,7 @@
  *   dedup_*.c    what is kept of the accepted segments                               section 7
  *   lastz.c      the mark rule                                                       section 7
  *   call.c       the three levels of service put together                            section 9
- *   engine.c, entry.c, host.c, extensions.c   the ABI around it                      section 9
+ *   engine.c, levels.c, entry.c, host.c, extensions.c   the ABI around it            section 9
  *
  * Nothing here is shared with the fast plugin but hspz_abi.h. Positions are uint32 as in the ABI, lengths and counts
  * uint64, sums of scores int64.
@@ -24,6 +24,7 @@
 
 #include "hspz_abi.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -151,6 +152,20 @@ typedef struct hspz__oracle_call {
     uint64_t pruned; /* `maximal`: size of `found` when it was thinned out last */
 } hspz__oracle_call;
 
+/* The ABI's opaque engine. What set_query of one slot and a call on another may touch at a time is the text of the last error
+ * (under `lock`) and the host's memory counters (atomic). */
+struct hspz_engine {
+    hspz__oracle_host host;
+    hspz__oracle_rules rules;
+    hspz__oracle_sequence target;
+    hspz__oracle_index index;
+    bool target_set;
+    hspz__oracle_slot slots[16];
+    hspz_statistics statistics;
+    pthread_mutex_t lock;
+    char last_error[HSPZ_ERROR_TEXT];
+};
+
 /* host.c ------------------------------------------------------------------------------------------ */
 
 void hspz__oracle_host_init(hspz__oracle_host *host, const hspz_host_services *services);
@@ -276,7 +291,16 @@ hspz_status hspz__oracle_call_expand(hspz__oracle_call *call, const hspz_seed_ba
 hspz_status hspz__oracle_call_extend(hspz__oracle_call *call, const hspz_anchor_batch *batch);
 void hspz__oracle_call_free(hspz__oracle_call *call);
 
-/* engine.c: the members of hspz_plugin that take an engine, with the signatures of hspz_abi.h ---------- */
+/* engine.c ------------------------------------------------------------------------------------------- */
+
+/* Ends an engine call: remembers the text of a failure and hands it to the caller (NULL allowed). */
+hspz_status hspz__oracle_finish(hspz_engine *engine, hspz_error *caller, const hspz_error *own,
+                                hspz_status status);
+/* The failure of a call without an engine. */
+hspz_status hspz__oracle_no_engine(hspz_error *caller);
+hspz_status hspz__oracle_check_slot(const hspz_engine *engine, uint32_t slot, hspz_error *error);
+
+/* engine.c, levels.c: the members of hspz_plugin that take an engine, with the signatures of hspz_abi.h -- */
 
 hspz_status hspz__oracle_engine_create(const hspz_engine_params *params, const hspz_host_services *services,
                                        hspz_engine **out, hspz_error *error);

@@ -126,6 +126,11 @@ if ! command -v lastz >/dev/null; then
     echo "1..1"
     exit 0
 fi
+if [ ! -x "$build/tests/lastz/lastz_pairs" ]; then
+    echo "not ok 1 - $build/tests/lastz/lastz_pairs is not built (make test builds it)"
+    echo "1..1"
+    exit 1
+fi
 generated
 if [ "$inputs" = 1 ]; then
     real_pair apple.fasta.gz orange.fasta.gz

@@ -93,7 +93,6 @@ Test(oracle_entropy, band_is_threshold_to_three_times_threshold_inclusive)
 Test(oracle_entropy, shares_are_of_all_columns_of_the_segment)
 {
     bench b = new_bench();
-    b.params.hspthresh = 100;
     /* 10 A, 10 C, 4 N, 10 G, 10 T: p = 10/44 each, e = -4 p ln p / ln 4 */
     const double p = 10.0 / 44.0;
     double sum = 0.0;
