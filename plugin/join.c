@@ -13,7 +13,8 @@
 
 #define WINDOW 1024u        /* most target positions whose contexts are at hand */
 #define WINDOW_AIM 320u     /* a window takes further blocks up to here */
-#define PAIRS 2048u         /* hits that wait for the filter */
+#define ROOM 4096u          /* hits that wait for the filter */
+#define FULL 512u           /* from here on they are filtered */
 #define RANGE 8388608u      /* most query positions joined at once: 256 MiB of contexts */
 #define SURVIVORS 50331648u /* beyond this many they are extended before the join goes on */
 #define BLOCKS_AN_ITEM 256u /* at most, see items_of */
@@ -28,8 +29,8 @@ typedef struct join_worker {
     uint32_t screened;                      /* calls of screen_pairs */
     uint64_t hits;                          /* of the part */
     uint64_t hits_before, survivors_before; /* the range at work */
-    uint32_t pairs;
-    uint32_t target_at[PAIRS + HSPZ__BLOCK_PAIRS], query_at[PAIRS + HSPZ__BLOCK_PAIRS];
+    hspz__hits hits_at_hand;
+    uint32_t target_at[ROOM + 64], query_at[ROOM + 64]; /* of hits_at_hand */
     hspz__rank_pairs ranks;
     uint32_t window; /* place in index.positions of contexts[0] */
     _Alignas(64) context contexts[WINDOW];
@@ -54,104 +55,99 @@ static uint64_t filter_lanes(const join *j, const join_worker *w, uint32_t i, ui
 {
     const hspz__cpu *cpu = j->call->cpu;
     if (j->packed)
-        return cpu->kernels->filter_packed(&cpu->filter, cpu->target.packed, j->call->query->packed,
+        return cpu->kernels->filter_packed(&cpu->filter, (const context *)w->contexts, j->call->query->packed,
                                            hspz__context_offset(cpu), w->target_at + i, w->query_at + i, n);
     return cpu->kernels->filter(&cpu->filter, (const context *)w->contexts, (const context *)j->contexts,
                                 w->target_at + i, w->query_at + i, n);
 }
 
 /* Filters what waits, in full groups; all of it when `all` is set. */
-static hspz_status screen_pairs(const join *j, join_worker *w, bool all)
+static hspz_status screen_hits(const join *j, join_worker *w, bool all)
 {
     const hspz__cpu *cpu = j->call->cpu;
+    hspz__hits *h = &w->hits_at_hand;
     hspz_status status = HSPZ_OK;
-    if (++w->screened % 64 == 0 && hspz__pulse_poll(&j->call->pulse, w->number))
+    if (++w->screened % 256 == 0 && hspz__pulse_poll(&j->call->pulse, w->number))
         return HSPZ_E_CANCELLED;
     if (w->hits > UINT32_MAX && !j->counted)
         return HSPZ_E_TOO_MANY_HITS; /* perhaps: join_counted counts, then decides */
-    const uint32_t end = all ? w->pairs : w->pairs / HSPZ__LANES * HSPZ__LANES;
+    const uint32_t end = all ? h->count : h->count / HSPZ__LANES * HSPZ__LANES;
+    memset(w->query_at + h->count, 0, HSPZ__LANES * sizeof *w->query_at); /* the filter looks ahead */
     for (uint32_t i = 0; i < end; i += HSPZ__LANES) {
         uint64_t passed = filter_lanes(j, w, i, end - i < HSPZ__LANES ? end - i : HSPZ__LANES);
         for (; passed != 0 && status == HSPZ_OK; passed &= passed - 1) {
             const uint32_t k = i + (uint32_t)__builtin_ctzll(passed);
-            status = j->packed
-                         ? hspz__screen_add(&w->screen, w->target_at[k], w->query_at[k])
-                         : hspz__screen_add(&w->screen, cpu->index.positions[w->window + w->target_at[k]],
-                                            j->query.positions[w->query_at[k]]);
+            const uint32_t q = w->query_at[k];
+            status = hspz__screen_add(&w->screen, cpu->index.positions[w->window + w->target_at[k]],
+                                      j->packed ? q : j->query.positions[q]);
         }
     }
-    w->pairs -= end;
-    memmove(w->target_at, w->target_at + end, w->pairs * sizeof *w->target_at);
-    memmove(w->query_at, w->query_at + end, w->pairs * sizeof *w->query_at);
+    h->count -= end;
+    if (end > 0 && h->count > 0) {
+        memmove(w->target_at, w->target_at + end, h->count * sizeof *w->target_at);
+        memmove(w->query_at, w->query_at + end, h->count * sizeof *w->query_at);
+    }
     return status;
 }
 
 /* ---- hits of a block */
 
-static inline void add_pair(const join *j, join_worker *w, uint32_t t, uint32_t q)
-{
-    w->target_at[w->pairs] = j->packed ? j->call->cpu->index.positions[t] : t - w->window;
-    w->query_at[w->pairs++] = j->packed ? j->query.positions[q] : q;
-    if (!j->packed)
-        __builtin_prefetch(j->contexts[q]);
-}
-
-/* All hits of target places [t, t_end) with query places [q, q_end), less the first with the first when `rest` is set. */
+/* All hits of target places [t, t_end) with query places [q, q_end), however many. */
 static hspz_status add_product(const join *j, join_worker *w, uint32_t t, uint32_t t_end, uint32_t q,
-                               uint32_t q_end, bool rest)
+                               uint32_t q_end)
 {
+    hspz__hits *h = &w->hits_at_hand;
     hspz_status status = HSPZ_OK;
-    w->hits += (uint64_t)(t_end - t) * (q_end - q) - rest;
-    uint32_t skip = rest;
-    for (; t < t_end && status == HSPZ_OK; t++) {
-        for (uint32_t at = q + skip; at < q_end;) {
-            const uint32_t room = PAIRS + HSPZ__BLOCK_PAIRS - w->pairs;
+    w->hits += (uint64_t)(t_end - t) * (q_end - q);
+    for (; t < t_end && status == HSPZ_OK; t++)
+        for (uint32_t at = q; at < q_end && status == HSPZ_OK;) {
+            const uint32_t room = ROOM - h->count;
             const uint32_t stop = q_end - at < room ? q_end : at + room;
-            for (; at < stop; at++)
-                add_pair(j, w, t, at);
-            if (w->pairs >= PAIRS) {
-                status = screen_pairs(j, w, false);
-                if (status != HSPZ_OK)
-                    return status;
+            for (; at < stop; at++) {
+                h->target[h->count] = t - w->window;
+                h->query[h->count++] = j->packed ? j->query.positions[at] : at;
             }
+            if (h->count >= FULL)
+                status = screen_hits(j, w, false);
         }
-        skip = 0;
-    }
     return status;
 }
 
-/* Pairs of keys that occur once on both sides, nearly all where words outnumber positions, are copied without a look at their
- * buckets; the products of the others follow. */
-static hspz_status join_block(const join *j, join_worker *w, const hspz__block *block)
+static void pair_block(const join *j, join_worker *w, const hspz__block *block)
 {
     const hspz__cpu *cpu = j->call->cpu;
-    const hspz__words *index = &cpu->index, *query = &j->query;
     const hspz__block *others[HSPZ__VARIANTS_MAX];
     for (uint32_t v = 0; v < cpu->keys.variant_count; v++)
-        others[v] = hspz__words_block(query, block->id ^ cpu->keys.variant_mask[v] >> 6);
-    hspz__rank_pairs *ranks = &w->ranks;
-    cpu->kernels->pair(block, others, j->low, cpu->keys.variant_count, ranks);
-    const uint32_t n = ranks->count;
-    uint32_t *target_at = w->target_at + w->pairs, *query_at = w->query_at + w->pairs;
-    if (j->packed) {
-        for (uint32_t i = 0; i < n; i++) {
-            target_at[i] = index->firsts[ranks->target[i]];
-            query_at[i] = query->firsts[ranks->query[i]];
-        }
-    } else {
-        for (uint32_t i = 0; i < n; i++) {
-            target_at[i] = index->starts[ranks->target[i]] - w->window;
-            query_at[i] = query->starts[ranks->query[i]];
-            __builtin_prefetch(j->contexts[query_at[i]]);
-        }
+        others[v] = hspz__words_block(&j->query, block->id ^ cpu->keys.variant_mask[v] >> 6);
+    cpu->kernels->pair(block, others, j->low, cpu->keys.variant_count, &w->ranks);
+}
+
+/* Keys that occur once on both sides are a hit each and need no look at the end of a bucket; then the products of the others. */
+static hspz_status join_block(const join *j, join_worker *w, const hspz__block *block)
+{
+    const hspz__words *index = &j->call->cpu->index, *query = &j->query;
+    const hspz__rank_pairs *ranks = &w->ranks;
+    hspz__hits *h = &w->hits_at_hand;
+    pair_block(j, w, block);
+    const uint32_t *query_values = j->packed ? query->firsts : query->starts;
+    for (uint32_t i = 0; i < ranks->count; i++) {
+        h->target[h->count + i] = index->starts[ranks->target[i]] - w->window;
+        h->query[h->count + i] = query_values[ranks->query[i]];
     }
-    w->pairs += n;
-    w->hits += n;
-    hspz_status status = w->pairs >= PAIRS ? screen_pairs(j, w, false) : HSPZ_OK;
-    for (uint32_t i = 0; i < ranks->multi_count && status == HSPZ_OK; i++) {
-        const uint32_t t = ranks->multi_target[i], q = ranks->multi_query[i];
-        status = add_product(j, w, index->starts[t], index->starts[t + 1], query->starts[q],
-                             query->starts[q + 1], true);
+    h->count += ranks->count;
+    w->hits += ranks->count;
+    hspz_status status = h->count >= FULL ? screen_hits(j, w, false) : HSPZ_OK;
+    for (uint32_t i = 0; i < ranks->multi_count && status == HSPZ_OK;) {
+        const uint32_t before = h->count;
+        i = j->call->cpu->kernels->products(ranks, i, h);
+        w->hits += h->count - before;
+        if (h->count >= FULL)
+            status = screen_hits(j, w, false);
+        else if (i < ranks->multi_count) { /* too large for the list */
+            const uint32_t t = ranks->multi_target[i], q = ranks->multi_query[i++];
+            status = add_product(j, w, index->starts[t], index->starts[t + 1], query->starts[q],
+                                 query->starts[q + 1]);
+        }
     }
     return status;
 }
@@ -160,22 +156,21 @@ static hspz_status join_block(const join *j, join_worker *w, const hspz__block *
 static hspz_status join_part_of_block(const join *j, join_worker *w, const hspz__block *block, uint32_t first,
                                       uint32_t last)
 {
-    const hspz__cpu *cpu = j->call->cpu;
-    const hspz__words *index = &cpu->index, *query = &j->query;
-    const hspz__block *others[HSPZ__VARIANTS_MAX];
-    for (uint32_t v = 0; v < cpu->keys.variant_count; v++)
-        others[v] = hspz__words_block(query, block->id ^ cpu->keys.variant_mask[v] >> 6);
-    cpu->kernels->pair(block, others, j->low, cpu->keys.variant_count, &w->ranks);
+    const hspz__words *index = &j->call->cpu->index, *query = &j->query;
+    const hspz__rank_pairs *ranks = &w->ranks;
+    pair_block(j, w, block);
     hspz_status status = HSPZ_OK;
-    for (uint32_t i = 0; i < w->ranks.count && status == HSPZ_OK; i++) {
-        const uint32_t q = w->ranks.query[i];
-        uint32_t t = index->starts[w->ranks.target[i]], t_end = index->starts[w->ranks.target[i] + 1];
+    for (uint32_t i = 0; i < ranks->count + ranks->multi_count && status == HSPZ_OK; i++) {
+        const bool single = i < ranks->count;
+        const uint32_t q = single ? ranks->query[i] : ranks->multi_query[i - ranks->count];
+        const uint32_t r = single ? ranks->target[i] : ranks->multi_target[i - ranks->count];
+        uint32_t t = index->starts[r], t_end = index->starts[r + 1];
         if (t < first)
             t = first;
         if (t_end > last)
             t_end = last;
         if (t < t_end)
-            status = add_product(j, w, t, t_end, query->starts[q], query->starts[q + 1], false);
+            status = add_product(j, w, t, t_end, query->starts[q], query->starts[q + 1]);
     }
     return status;
 }
@@ -188,16 +183,22 @@ static hspz_status join_window(const join *j, join_worker *w, uint32_t row, uint
     const hspz__cpu *cpu = j->call->cpu;
     hspz_status status = HSPZ_OK;
     w->window = first;
-    if (!j->packed)
-        hspz__contexts(cpu, &cpu->target, cpu->index.positions + first, last - first, HSPZ__FLAG_TARGET,
-                       w->contexts);
+    w->hits_at_hand = (hspz__hits){.target_starts = cpu->index.starts,
+                                   .query_starts = j->query.starts,
+                                   .query_positions = j->packed ? j->query.positions : NULL,
+                                   .target_base = first,
+                                   .room = ROOM,
+                                   .target = w->target_at,
+                                   .query = w->query_at};
+    hspz__contexts(cpu, &cpu->target, cpu->index.positions + first, last - first, HSPZ__FLAG_TARGET,
+                   w->contexts);
     for (; row < end && status == HSPZ_OK; row++) {
         const hspz__block *block = &cpu->index.blocks[row];
         if (block->bits == 0)
             continue;
         status = part ? join_part_of_block(j, w, block, first, last) : join_block(j, w, block);
     }
-    return status == HSPZ_OK && !j->packed ? screen_pairs(j, w, true) : status;
+    return status == HSPZ_OK ? screen_hits(j, w, true) : status;
 }
 
 /* Place of the first position of a row's block; row = number of rows gives the end. */
@@ -213,10 +214,6 @@ static hspz_status join_item(void *context_of_run, uint32_t worker, uint64_t ite
     const hspz__words *index = &j->call->cpu->index;
     uint32_t row = (uint32_t)item * j->rows;
     const uint32_t end = index->block_count - row < j->rows ? index->block_count : row + j->rows;
-    if (j->packed) {
-        hspz_status status = join_window(j, w, row, end, 0, 0, false);
-        return status == HSPZ_OK ? screen_pairs(j, w, true) : status;
-    }
     hspz_status status = HSPZ_OK;
     while (row < end && status == HSPZ_OK) {
         uint32_t next = row + 1;
@@ -379,7 +376,6 @@ static hspz_status join_counted(join *j, part *p, uint64_t begin, uint64_t end)
         j->workers[i].hits = j->workers[i].hits_before;
         j->workers[i].screen.survivors.count = j->workers[i].survivors_before;
         j->workers[i].screen.count = 0;
-        j->workers[i].pairs = 0;
     }
     status = label_part(j, p, UINT64_MAX);
     return status == HSPZ_OK ? join_range(j, begin, end) : status;
@@ -418,8 +414,7 @@ hspz_status hspz__join_find(hspz__call *call, uint64_t begin, uint64_t end, uint
     const uint32_t threads = hspz__pool_threads(cpu->pool);
     join j = {.call = call};
     items_of(&j);
-    j.packed = cpu->target.length + call->query->length <= PACKED_BASES && cpu->target.risky == NULL &&
-               call->query->risky == NULL;
+    j.packed = call->query->length <= PACKED_BASES && call->query->risky == NULL;
     for (uint32_t v = 0; v < cpu->keys.variant_count; v++)
         j.low[v] = cpu->keys.variant_mask[v] & 63;
     j.workers = hspz__alloc(cpu->host, threads, sizeof *j.workers);
@@ -429,7 +424,6 @@ hspz_status hspz__join_find(hspz__call *call, uint64_t begin, uint64_t end, uint
         j.workers[i].screen = (hspz__screen){.call = call};
         j.workers[i].number = i;
         j.workers[i].screened = 0;
-        j.workers[i].pairs = 0;
     }
     hspz__result result;
     hspz__result_init(&result, call);

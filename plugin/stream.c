@@ -109,10 +109,11 @@ static hspz_status screen_lanes(const stream *s, stream_worker *w)
     const hspz__cpu *cpu = call->cpu;
     const uint32_t n = w->lanes;
     _Alignas(64) context target[HSPZ__LANES], query[HSPZ__LANES];
-    static const uint32_t self[HSPZ__LANES] = {
-        0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-        22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
-        44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
+    uint32_t self[2 * HSPZ__LANES];
+    for (uint32_t i = 0; i < HSPZ__LANES; i++) {
+        self[i] = i;
+        self[HSPZ__LANES + i] = 0; /* the filter looks ahead */
+    }
     w->lanes = 0;
     if (n == 0)
         return HSPZ_OK;
@@ -211,7 +212,8 @@ static hspz_status order_raw(stream *s)
     hspz_status status = hspz__found_sort(found, s->call->cpu->host, HSPZ__ORDER_LABEL);
     hspz__found_list ordered = {0};
     if (status == HSPZ_OK)
-        status = hspz__found_reserve(&ordered, s->call->cpu->host, s->raw.count); /* an anchor may come twice */
+        status =
+            hspz__found_reserve(&ordered, s->call->cpu->host, s->raw.count); /* an anchor may come twice */
     for (uint64_t i = 0; i < s->raw.count && status == HSPZ_OK && found->count > 0; i++) {
         const uint64_t label = (uint64_t)s->raw.items[i].target_end << 32 | s->raw.items[i].query_end;
         uint64_t low = 0, high = found->count;

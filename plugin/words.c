@@ -288,7 +288,7 @@ static hspz_status build_tables(build *b, hspz__words_form form)
         status = hspz__pool_run(b->with->pool, buckets, count_blocks, b, NULL);
         rows = sum_up(b->bucket_blocks, buckets);
     }
-    words->positions = hspz__alloc(host, words->count, sizeof *words->positions);
+    words->positions = hspz__alloc(host, words->count + 16, sizeof *words->positions); /* read in sixteens */
     words->starts = hspz__alloc(host, words->count + buckets, sizeof *words->starts);
     words->firsts = hspz__alloc(host, words->count + buckets, sizeof *words->firsts);
     if (words->positions == NULL || words->starts == NULL || words->firsts == NULL)

@@ -5,6 +5,7 @@
  */
 #include "exchange.h"
 #include "kernels.h"
+#include "products.h"
 
 #include <immintrin.h>
 #include <string.h>
@@ -53,15 +54,22 @@ static void pair(const hspz__block *block, const hspz__block *const *others, con
             const uint32_t k = (uint32_t)_tzcnt_u64(common);
             const uint32_t t = block->rank + (uint32_t)_mm_popcnt_u64(_bzhi_u64(bits, k));
             const uint32_t q = other->rank + (uint32_t)_mm_popcnt_u64(_bzhi_u64(other->bits, k ^ low[v]));
+            const uint32_t is_multi = (uint32_t)(multi >> k & 1);
             pairs->target[count] = t;
-            pairs->query[count++] = q;
+            pairs->query[count] = q;
+            count += is_multi ^ 1;
             pairs->multi_target[multi_count] = t;
             pairs->multi_query[multi_count] = q;
-            multi_count += (uint32_t)(multi >> k & 1);
+            multi_count += is_multi;
         }
     }
     pairs->count = count;
     pairs->multi_count = multi_count;
+}
+
+static uint32_t products(const hspz__rank_pairs *pairs, uint32_t first_pair, hspz__hits *hits)
+{
+    return hspz__products(pairs, first_pair, hits);
 }
 
 /* 128 bases from the base numbered `base` on. */
@@ -245,6 +253,7 @@ static uint64_t filter(const hspz__filter *f, const uint8_t (*target)[HSPZ__CONT
 {
     _Alignas(64) uint8_t rows[HSPZ__LANES][HSPZ__CONTEXT];
     for (uint32_t i = 0; i < count; i++) {
+        _mm_prefetch((const char *)query[query_at[i + HSPZ__LANES]], _MM_HINT_T0);
         const __m256i t = _mm256_loadu_si256((const __m256i *)target[target_at[i]]);
         const __m256i q = _mm256_loadu_si256((const __m256i *)query[query_at[i]]);
         _mm256_store_si256((__m256i *)rows[i], _mm256_xor_si256(t, q));
@@ -254,16 +263,17 @@ static uint64_t filter(const hspz__filter *f, const uint8_t (*target)[HSPZ__CONT
     return judge(f, (const uint8_t(*)[HSPZ__CONTEXT])rows, count);
 }
 
-static uint64_t filter_packed(const hspz__filter *f, const uint8_t *target, const uint8_t *query,
-                              uint32_t offset, const uint32_t *target_at, const uint32_t *query_at,
-                              uint32_t count)
+static uint64_t filter_packed(const hspz__filter *f, const uint8_t (*target)[HSPZ__CONTEXT],
+                              const uint8_t *query, uint32_t offset, const uint32_t *target_at,
+                              const uint32_t *query_at, uint32_t count)
 {
     _Alignas(64) uint8_t rows[HSPZ__LANES][HSPZ__CONTEXT];
     const __m256i unflagged = _mm256_set_epi64x(0x0fffffffffffffff, -1, -1, -1);
     for (uint32_t i = 0; i < count; i++) {
-        const __m256i t = context_at(target, (uint64_t)target_at[i] + offset);
-        const __m256i q = context_at(query, (uint64_t)query_at[i] + offset);
-        _mm256_store_si256((__m256i *)rows[i], _mm256_and_si256(_mm256_xor_si256(t, q), unflagged));
+        _mm_prefetch((const char *)query + ((uint64_t)query_at[i + HSPZ__LANES] + offset) / 4, _MM_HINT_T0);
+        const __m256i t = _mm256_loadu_si256((const __m256i *)target[target_at[i]]);
+        const __m256i q = _mm256_and_si256(context_at(query, (uint64_t)query_at[i] + offset), unflagged);
+        _mm256_store_si256((__m256i *)rows[i], _mm256_xor_si256(t, q));
     }
     for (uint32_t i = count; i < HSPZ__LANES; i++)
         _mm256_store_si256((__m256i *)rows[i], _mm256_setzero_si256());
@@ -305,6 +315,7 @@ const hspz__cpu_kernels hspz__cpu_avx2 = {
     .keys = keys,
     .ranks = ranks,
     .pair = pair,
+    .products = products,
     .contexts = contexts,
     .filter = filter,
     .filter_packed = filter_packed,

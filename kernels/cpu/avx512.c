@@ -7,6 +7,7 @@
  */
 #include "exchange.h"
 #include "kernels.h"
+#include "products.h"
 
 #include <immintrin.h>
 #include <string.h>
@@ -82,16 +83,20 @@ static void pair(const hspz__block *block, const hspz__block *const *others, con
         const __m512i exchanged = _mm512_xor_si512(all, _mm512_set1_epi8((char)low[v]));
         const __m512i query_ranks =
             _mm512_permutexvar_epi8(exchanged, _mm512_maskz_expand_epi8(other->bits, all));
-        append(pairs->target + count, common, target_ranks, block->rank);
-        count += append(pairs->query + count, common, query_ranks, other->rank);
         const __mmask64 multi = common & (block->multi | hspz__exchange(other->multi, low[v]));
-        if (multi == 0)
-            continue;
+        const __mmask64 single = common & ~multi;
+        append(pairs->target + count, single, target_ranks, block->rank);
+        count += append(pairs->query + count, single, query_ranks, other->rank);
         append(pairs->multi_target + multi_count, multi, target_ranks, block->rank);
         multi_count += append(pairs->multi_query + multi_count, multi, query_ranks, other->rank);
     }
     pairs->count = count;
     pairs->multi_count = multi_count;
+}
+
+static uint32_t products(const hspz__rank_pairs *pairs, uint32_t first_pair, hspz__hits *hits)
+{
+    return hspz__products(pairs, first_pair, hits);
 }
 
 /* 128 bases from the base numbered `base` on. */
@@ -254,6 +259,7 @@ static uint64_t filter(const hspz__filter *f, const uint8_t (*target)[HSPZ__CONT
 {
     _Alignas(64) uint8_t rows[HSPZ__LANES][HSPZ__CONTEXT];
     for (uint32_t i = 0; i < count; i++) {
+        _mm_prefetch((const char *)query[query_at[i + HSPZ__LANES]], _MM_HINT_T0);
         const __m256i t = _mm256_loadu_si256((const __m256i *)target[target_at[i]]);
         const __m256i q = _mm256_loadu_si256((const __m256i *)query[query_at[i]]);
         _mm256_store_si256((__m256i *)rows[i], _mm256_xor_si256(t, q));
@@ -265,21 +271,23 @@ static uint64_t filter(const hspz__filter *f, const uint8_t (*target)[HSPZ__CONT
     return (flagged | passes(f, &right, &left)) & first(count);
 }
 
-static uint64_t filter_packed(const hspz__filter *f, const uint8_t *target, const uint8_t *query,
-                              uint32_t offset, const uint32_t *target_at, const uint32_t *query_at,
-                              uint32_t count)
+static uint64_t filter_packed(const hspz__filter *f, const uint8_t (*target)[HSPZ__CONTEXT],
+                              const uint8_t *query, uint32_t offset, const uint32_t *target_at,
+                              const uint32_t *query_at, uint32_t count)
 {
     _Alignas(64) uint8_t rows[HSPZ__LANES][HSPZ__CONTEXT];
+    const __m256i unflagged = _mm256_set_epi64x(0x0fffffffffffffff, -1, -1, -1);
     for (uint32_t i = 0; i < count; i++) {
-        const __m256i t = context_at(target, (uint64_t)target_at[i] + offset);
-        const __m256i q = context_at(query, (uint64_t)query_at[i] + offset);
+        _mm_prefetch((const char *)query + ((uint64_t)query_at[i + HSPZ__LANES] + offset) / 4, _MM_HINT_T0);
+        const __m256i t = _mm256_loadu_si256((const __m256i *)target[target_at[i]]);
+        const __m256i q = _mm256_and_si256(context_at(query, (uint64_t)query_at[i] + offset), unflagged);
         _mm256_store_si256((__m256i *)rows[i], _mm256_xor_si256(t, q));
     }
     for (uint32_t i = count; i < HSPZ__LANES; i++)
         _mm256_store_si256((__m256i *)rows[i], _mm256_setzero_si256());
     side right = side_init(f, 0), left = side_init(f, 1);
-    scan(rows, &right, &left); /* the flag bits are bases here, and are not scanned */
-    return passes(f, &right, &left) & first(count);
+    const __mmask64 flagged = scan((const uint8_t(*)[HSPZ__CONTEXT])rows, &right, &left);
+    return (flagged | passes(f, &right, &left)) & first(count);
 }
 
 static uint64_t filter_wide(const hspz__filter *f, const uint8_t (*inner)[HSPZ__CONTEXT],
@@ -309,6 +317,7 @@ const hspz__cpu_kernels hspz__cpu_avx512 = {
     .keys = keys,
     .ranks = ranks,
     .pair = pair,
+    .products = products,
     .contexts = contexts,
     .filter = filter,
     .filter_packed = filter_packed,

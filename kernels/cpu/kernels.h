@@ -56,9 +56,19 @@ typedef struct hspz__block {
 #define HSPZ__BLOCK_PAIRS (64u * HSPZ__VARIANTS)
 typedef struct hspz__rank_pairs {
     uint32_t count, multi_count;
-    uint32_t target[HSPZ__BLOCK_PAIRS + 64], query[HSPZ__BLOCK_PAIRS + 64];             /* all */
-    uint32_t multi_target[HSPZ__BLOCK_PAIRS + 64], multi_query[HSPZ__BLOCK_PAIRS + 64]; /* one key is multi */
+    uint32_t target[HSPZ__BLOCK_PAIRS + 64], query[HSPZ__BLOCK_PAIRS + 64]; /* both keys occur once */
+    uint32_t multi_target[HSPZ__BLOCK_PAIRS + 64], multi_query[HSPZ__BLOCK_PAIRS + 64]; /* the others */
 } hspz__rank_pairs;
+
+/* Hits on their way to the filter. A side's value is its place in the list of positions less `target_base`, or the position at its
+ * place when `query_positions` is given. Arrays are written up to 16 values past what counts. */
+typedef struct hspz__hits {
+    const uint32_t *target_starts, *query_starts; /* of ranks, see words.h */
+    const uint32_t *query_positions;
+    uint32_t target_base;
+    uint32_t count, room;
+    uint32_t *target, *query;
+} hspz__hits;
 
 typedef struct hspz__cpu_kernels {
     const char *name;
@@ -77,22 +87,26 @@ typedef struct hspz__cpu_kernels {
     void (*pair)(const hspz__block *block, const hspz__block *const *others, const uint8_t *low,
                  uint32_t variants, hspz__rank_pairs *pairs);
 
+    /* Adds the products of the buckets of rank pairs first..count-1 of the multi list, in order, target place ascending, then query place,
+     * while they fit; returns the first pair that does not. A product that exceeds an empty list's room never fits. */
+    uint32_t (*products)(const hspz__rank_pairs *pairs, uint32_t first, hspz__hits *hits);
+
     /* out[i] = 128 packed bases from (positions[i] + offset) on, counted in bases of `packed`; two flag bits of byte 31 cleared. Reads up
      * to 8 bytes past the context. */
     void (*contexts)(const uint8_t *packed, const uint32_t *positions, uint32_t offset, uint32_t count,
                      uint8_t (*out)[HSPZ__CONTEXT]);
 
     /* Bit i of the answer: hit i of `count` <= 64 is not rejected. Row i is target[target_at[i]] XOR
-     * query[query_at[i]]. */
+     * query[query_at[i]]. Entries of query_at up to 64 past `count` may be prefetched and can be any index. */
     uint64_t (*filter)(const hspz__filter *filter, const uint8_t (*target)[HSPZ__CONTEXT],
                        const uint8_t (*query)[HSPZ__CONTEXT], const uint32_t *target_at,
                        const uint32_t *query_at, uint32_t count);
 
-    /* The same on contexts that are gathered from packed sequences: row i is the 128 bases of `target` from (target_at[i] + offset) on XOR
-     * those of `query`; nothing is flagged. */
-    uint64_t (*filter_packed)(const hspz__filter *filter, const uint8_t *target, const uint8_t *query,
-                              uint32_t offset, const uint32_t *target_at, const uint32_t *query_at,
-                              uint32_t count);
+    /* The same with the query's contexts gathered: 128 packed bases from (query_at[i] + offset) on, not flagged. Entries of query_at up to
+     * 64 past `count` may be prefetched and can be any number that does not exceed the sequence. */
+    uint64_t (*filter_packed)(const hspz__filter *filter, const uint8_t (*target)[HSPZ__CONTEXT],
+                              const uint8_t *query, uint32_t offset, const uint32_t *target_at,
+                              const uint32_t *query_at, uint32_t count);
 
     /* The same on rows that are XORed already, continued in outer rows: 72 bases further left, 56 further right. */
     uint64_t (*filter_wide)(const hspz__filter *filter, const uint8_t (*inner)[HSPZ__CONTEXT],

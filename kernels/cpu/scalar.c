@@ -1,6 +1,7 @@
 /* scalar.c -- the reference kernels in plain C: one hit at a time, the rules as filter.c states them. */
 #include "exchange.h"
 #include "kernels.h"
+#include "products.h"
 
 #include <string.h>
 
@@ -54,13 +55,20 @@ static void pair(const hspz__block *block, const hspz__block *const *others, con
             const uint64_t below = (UINT64_C(1) << k) - 1, other_below = (UINT64_C(1) << (k ^ low[v])) - 1;
             const uint32_t t = block->rank + (uint32_t)__builtin_popcountll(block->bits & below);
             const uint32_t q = other->rank + (uint32_t)__builtin_popcountll(other->bits & other_below);
-            pairs->target[pairs->count] = t;
-            pairs->query[pairs->count++] = q;
-            pairs->multi_target[pairs->multi_count] = t;
-            pairs->multi_query[pairs->multi_count] = q;
-            pairs->multi_count += (uint32_t)(multi >> k & 1);
+            if (multi >> k & 1) {
+                pairs->multi_target[pairs->multi_count] = t;
+                pairs->multi_query[pairs->multi_count++] = q;
+            } else {
+                pairs->target[pairs->count] = t;
+                pairs->query[pairs->count++] = q;
+            }
         }
     }
+}
+
+static uint32_t products(const hspz__rank_pairs *pairs, uint32_t first_pair, hspz__hits *hits)
+{
+    return hspz__products(pairs, first_pair, hits);
 }
 
 static void contexts(const uint8_t *packed, const uint32_t *positions, uint32_t offset, uint32_t count,
@@ -135,20 +143,19 @@ static uint64_t filter(const hspz__filter *f, const uint8_t (*target)[HSPZ__CONT
     return answer;
 }
 
-static uint64_t filter_packed(const hspz__filter *f, const uint8_t *target, const uint8_t *query,
-                              uint32_t offset, const uint32_t *target_at, const uint32_t *query_at,
-                              uint32_t count)
+static uint64_t filter_packed(const hspz__filter *f, const uint8_t (*target)[HSPZ__CONTEXT],
+                              const uint8_t *query, uint32_t offset, const uint32_t *target_at,
+                              const uint32_t *query_at, uint32_t count)
 {
     uint64_t answer = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint8_t row[1][HSPZ__CONTEXT], other[1][HSPZ__CONTEXT];
-        contexts(target, &target_at[i], offset, 1, row);
-        contexts(query, &query_at[i], offset, 1, other);
+        uint8_t row[1][HSPZ__CONTEXT];
+        contexts(query, &query_at[i], offset, 1, row);
         for (uint32_t k = 0; k < HSPZ__CONTEXT; k++)
-            row[0][k] ^= other[0][k];
+            row[0][k] ^= target[target_at[i]][k];
         side right = {0}, left = {0};
         scan(f, row[0], &right, &left);
-        answer |= (uint64_t)passes(f, &right, &left) << i;
+        answer |= (uint64_t)(flagged(row[0]) || passes(f, &right, &left)) << i;
     }
     return answer;
 }
@@ -178,6 +185,7 @@ const hspz__cpu_kernels hspz__cpu_scalar = {
     .keys = keys,
     .ranks = ranks,
     .pair = pair,
+    .products = products,
     .contexts = contexts,
     .filter = filter,
     .filter_packed = filter_packed,
