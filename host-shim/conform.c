@@ -1,9 +1,25 @@
 /* conform.c -- see conform.h */
 #include "conform.h"
 
+#include "text.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+/* One line of the report: "ok 7 - RULE", what was seen behind ": ". */
+static void put_line(hspz__checks *checks, const char *verdict, const char *rule, const char *before,
+                     const char *seen)
+{
+    char line[2048];
+    hspz_failure failure;
+    int size = snprintf(line, sizeof line, "%s %u - %s%s%s\n", verdict,
+                        checks->passed + checks->failed + checks->skipped, rule,
+                        seen[0] != '\0' ? before : "", seen);
+    if (size < 0 || (size_t)size >= sizeof line ||
+        hspz__write_all(checks->out, line, (size_t)size, "stdout", &failure) != 0)
+        checks->out_failed = true;
+}
 
 bool hspz__check(hspz__checks *checks, bool ok, const char *rule, const char *format, ...)
 {
@@ -17,22 +33,17 @@ bool hspz__check(hspz__checks *checks, bool ok, const char *rule, const char *fo
         checks->passed++;
     else
         checks->failed++;
-    hspz__text_format(&checks->report, "%s %u - %s", ok ? "ok" : "not ok",
-                      checks->passed + checks->failed + checks->skipped, rule);
-    if (!ok && seen[0] != '\0')
-        hspz__text_format(&checks->report, ": %s", seen);
-    hspz__text_string(&checks->report, "\n");
+    put_line(checks, ok ? "ok" : "not ok", rule, ": ", ok ? "" : seen);
     return ok;
 }
 
 void hspz__check_skipped(hspz__checks *checks, const char *rule, const char *why)
 {
     checks->skipped++;
-    hspz__text_format(&checks->report, "ok %u - %s # SKIP %s\n",
-                      checks->passed + checks->failed + checks->skipped, rule, why);
+    put_line(checks, "ok", rule, " # SKIP ", why);
 }
 
-hspz_engine_params hspz__conform_params(void)
+hspz_engine_params hspz__conform_params(const hspz_library *library)
 {
     static const int32_t hoxd70[16] = {91,  -114, -31, -123, -114, 100, -125, -31,
                                        -31, -125, 100, -114, -123, -31, -114, 91};
@@ -51,6 +62,9 @@ hspz_engine_params hspz__conform_params(void)
                                  .query_slots = 2,
                                  .max_hits = HSPZ_MAX_HITS_DEFAULT};
     memcpy(params.scores, hoxd70, sizeof hoxd70);
+    while (params.dedup + 1 < HSPZ_DEDUP_COUNT &&
+           !(library->table.capabilities & HSPZ_CAP_DEDUP(params.dedup)))
+        params.dedup++;
     return params;
 }
 

@@ -146,7 +146,7 @@ static void check_short_structs(trial *t)
 
 void hspz__conform_calls(hspz__checks *c)
 {
-    hspz_engine_params params = hspz__conform_params();
+    hspz_engine_params params = hspz__conform_params(c->library);
     trial t = {.checks = c, .plugin = &c->library->table};
     if (!(c->library->table.capabilities & HSPZ_CAP_FIND)) {
         hspz__check_skipped(c, "calls on an engine", "the plugin offers no find_hsps");

@@ -22,7 +22,7 @@ static void refuse(hspz__checks *c, const hspz_engine_params *params, const char
 
 static void check_refusals(hspz__checks *c)
 {
-    hspz_engine_params good = hspz__conform_params(), bad;
+    hspz_engine_params good = hspz__conform_params(c->library), bad;
 #define REFUSED(field, value, rule)                                                                          \
     bad = good;                                                                                              \
     bad.field = (value);                                                                                     \
@@ -65,7 +65,7 @@ static void check_longer(hspz__checks *c)
     struct {
         hspz_engine_params params;
         uint64_t more[4];
-    } longer = {.params = hspz__conform_params(), .more = {1, 2, 3, 4}};
+    } longer = {.params = hspz__conform_params(c->library), .more = {1, 2, 3, 4}};
     longer.params.struct_size = sizeof longer;
     hspz_engine *engine = NULL;
     hspz_status status = c->library->table.engine_create(&longer.params, NULL, &engine, NULL);
@@ -123,7 +123,7 @@ static void check_services(hspz__checks *c)
     purse purse = {0};
     hspz_host_services services = {
         .struct_size = sizeof services, .ctx = &purse, .alloc = purse_alloc, .free = purse_free};
-    hspz_engine_params params = hspz__conform_params();
+    hspz_engine_params params = hspz__conform_params(c->library);
     const char *what;
     hspz_error error;
     if (!hspz__pair_make(&pair)) {

@@ -119,7 +119,7 @@ static void check_reference(hspz__checks *c, const hspz__pair *pair)
         bool equal = true;
         uint64_t shown[4] = {0}; /* MAX_HITS, strand, counts where they first differ */
         for (size_t i = 0; i < 2 * sizeof limits / sizeof limits[0] && equal; i++) {
-            hspz_engine_params params = hspz__conform_params();
+            hspz_engine_params params = hspz__conform_params(c->library);
             hspz_hsps mine = {0}, theirs = {0};
             uint32_t strand = (uint32_t)(i & 1);
             params.dedup = mode;
@@ -167,7 +167,7 @@ static int32_t cancel(void *ctx, uint64_t done, uint64_t total)
 static void check_stopping(hspz__checks *c, const hspz__pair *pair, const hspz_hsps *found)
 {
     const hspz_plugin *p = &c->library->table;
-    hspz_engine_params params = hspz__conform_params();
+    hspz_engine_params params = hspz__conform_params(c->library);
     watched_sink watched = {.thread = pthread_self()};
     hspz_sink refusing = {.struct_size = sizeof refusing, .ctx = &watched, .hsps = refuse};
     hspz_find_request request = {
@@ -207,7 +207,7 @@ static void check_cancel(hspz__checks *c)
     uint8_t repeat[2000];
     hspz__pair pair = {
         .target = repeat, .target_length = sizeof repeat, .query = repeat, .query_length = sizeof repeat};
-    hspz_engine_params params = hspz__conform_params();
+    hspz_engine_params params = hspz__conform_params(c->library);
     atomic_int asked = 0;
     hspz_host_services services = {.struct_size = sizeof services, .ctx = &asked, .progress = cancel};
     hspz_find_request request = {
@@ -244,7 +244,7 @@ typedef struct beside {
 static void *search_beside(void *argument)
 {
     beside *b = argument;
-    hspz_engine_params params = hspz__conform_params();
+    hspz_engine_params params = hspz__conform_params(b->library);
     b->status = search(b->library, &params, b->pair, WAY_FIND, HSPZ_STRAND_PLUS, &b->hsps, NULL);
     return NULL;
 }
@@ -274,7 +274,7 @@ void hspz__conform_results(hspz__checks *c)
     hspz__pair pair;
     hspz_hsps found = {0};
     hspz_statistics statistics;
-    hspz_engine_params params = hspz__conform_params();
+    hspz_engine_params params = hspz__conform_params(c->library);
     if (!(c->library->table.capabilities & HSPZ_CAP_FIND)) {
         hspz__check_skipped(c, "results", "the plugin offers no find_hsps");
         return;
