@@ -41,6 +41,11 @@ static void destroy(void *state)
     hspz__free(host, cpu->neighbours);
     hspz__scratch_free(&cpu->pairs, host);
     hspz__scratch_free(&cpu->contexts, host);
+    hspz__scratch_free(&cpu->diagonals, host);
+    hspz__words_free(&cpu->query_words, host);
+    for (uint32_t i = 0; cpu->survivors != NULL && i < hspz__pool_threads(cpu->pool); i++)
+        hspz__anchors_free(&cpu->survivors[i], host);
+    hspz__free(host, cpu->survivors);
     for (uint32_t slot = 0; slot < 16; slot++)
         for (uint32_t strand = 0; strand < 2; strand++)
             hspz__sequence_free(&cpu->slots[slot].strand[strand], host);
@@ -70,6 +75,10 @@ static hspz_status read_knobs(hspz__cpu *cpu, hspz_error *error)
     cpu->pool = hspz__pool_create(cpu->host, (uint32_t)threads);
     if (cpu->pool == NULL)
         return hspz__fail(error, HSPZ_E_MEMORY, "%lld threads cannot be started", (long long)threads);
+    cpu->survivors = hspz__alloc(cpu->host, (uint64_t)threads, sizeof *cpu->survivors);
+    if (cpu->survivors == NULL)
+        return hspz__fail(error, HSPZ_E_MEMORY, "no memory for %lld threads", (long long)threads);
+    memset(cpu->survivors, 0, (uint64_t)threads * sizeof *cpu->survivors);
     return HSPZ_OK;
 }
 

@@ -14,6 +14,11 @@
 #include "sequence.h"
 #include "words.h"
 
+typedef struct hspz__anchors {
+    hspz_anchor *items; /* target_end = r, query_end = q */
+    uint64_t count, capacity;
+} hspz__anchors;
+
 typedef struct hspz__cpu_slot {
     hspz__sequence strand[2]; /* the minus strand is made when it is first asked for */
     bool has_minus;
@@ -31,8 +36,10 @@ typedef struct hspz__cpu {
     hspz__sequence target;
     hspz__words index;
     bool host_index;
-    hspz__scratch pairs, contexts; /* between calls */
-    uint32_t *neighbours; /* hits of a query position by key; NULL until chunks.c makes it */
+    hspz__scratch pairs, contexts, diagonals; /* memory that calls hand on to each other */
+    hspz__words query_words;
+    hspz__anchors *survivors; /* [threads] */
+    uint32_t *neighbours;     /* hits of a query position by key; NULL until chunks.c makes it */
     hspz__cpu_slot slots[16];
 } hspz__cpu;
 
@@ -55,11 +62,6 @@ static inline hspz__builder hspz__cpu_builder(hspz__cpu *cpu)
 }
 
 /* ---- growing arrays */
-
-typedef struct hspz__anchors {
-    hspz_anchor *items; /* target_end = r, query_end = q */
-    uint64_t count, capacity;
-} hspz__anchors;
 
 /* Room for `more` items; HSPZ_E_MEMORY without an error text. */
 hspz_status hspz__anchors_reserve(hspz__anchors *anchors, hspz__host *host, uint64_t more);
@@ -86,15 +88,14 @@ uint64_t hspz__chunks_label(const hspz__chunks *chunks, const hspz__call *call, 
 /* Index of the variant whose key the windows before anchor (r, q) share. */
 uint32_t hspz__variant_of(const hspz__call *call, uint32_t r, uint32_t q);
 
-/* ---- screen.c: the filter's two stages for hits that come with positions */
-
-#define HSPZ__SCREEN_HITS 64u
+/* ---- screen.c: what follows the filter's first stage */
 
 typedef struct hspz__screen {
     const hspz__call *call;
     hspz__anchors survivors;
-    uint32_t count; /* hits that wait for the wide stage: window starts */
-    uint32_t target[HSPZ__SCREEN_HITS], query[HSPZ__SCREEN_HITS];
+    uint32_t count; /* hits that wait for the wide stage: window starts, XORed contexts */
+    uint32_t target[HSPZ__LANES], query[HSPZ__LANES];
+    hspz__rows rows;
 } hspz__screen;
 
 /* Offset of a context's first base in `packed` from a window start. */
@@ -106,8 +107,9 @@ static inline uint32_t hspz__context_offset(const hspz__cpu *cpu)
 /* Contexts of `count` window starts, flagged with `flag` where a risky symbol is near. */
 void hspz__contexts(const hspz__cpu *cpu, const hspz__sequence *s, const uint32_t *positions, uint32_t count,
                     uint8_t flag, uint8_t (*out)[HSPZ__CONTEXT]);
-/* A hit that passed the first stage. */
-hspz_status hspz__screen_add(hspz__screen *screen, uint32_t target, uint32_t query);
+/* A hit that passed the first stage: `likely` as the kernels tell it. HSPZ_E_MEMORY without an error text. */
+hspz_status hspz__screen_add(hspz__screen *screen, uint32_t target, uint32_t query, bool likely,
+                             const uint8_t row[HSPZ__CONTEXT]);
 /* Ends the wide stage of what waits. */
 hspz_status hspz__screen_flush(hspz__screen *screen);
 

@@ -306,7 +306,7 @@ static hspz_status run(extension *e, uint64_t anchors)
     hspz__pool *pool = e->call->cpu->pool;
     e->places = hspz__alloc(host, (uint64_t)e->buckets * e->list_count, sizeof *e->places);
     e->begin = hspz__alloc(host, (uint64_t)e->buckets + 1, sizeof *e->begin);
-    e->keys = hspz__alloc(host, anchors, sizeof *e->keys);
+    e->keys = hspz__scratch_get(&e->call->cpu->diagonals, host, anchors, sizeof *e->keys);
     if (e->places == NULL || e->begin == NULL || e->keys == NULL)
         return HSPZ_E_MEMORY;
     hspz_status status = hspz__pool_run(pool, e->list_count, count_list, e, NULL);
@@ -377,7 +377,6 @@ hspz_status hspz__extend(hspz__call *call, hspz__anchors *lists, uint32_t count,
     free_workers(&e);
     hspz__free(host, e.places);
     hspz__free(host, e.begin);
-    hspz__free(host, e.keys);
     call->output->statistics->seconds_extend += hspz__seconds() - start;
     if (status == HSPZ_E_MEMORY)
         hspz__fail(call->error, status, "no memory to extend %llu hits", (unsigned long long)anchors);

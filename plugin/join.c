@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#define WINDOW 1024u        /* most target positions whose contexts are at hand */
+#define WINDOW HSPZ__WINDOW /* most target positions whose contexts are at hand */
 #define WINDOW_AIM 320u     /* a window takes further blocks up to here */
 #define ROOM 4096u          /* hits that wait for the filter */
 #define FULL 512u           /* from here on they are filtered */
@@ -38,7 +38,7 @@ typedef struct join_worker {
 
 typedef struct join {
     hspz__call *call;
-    hspz__words query;
+    hspz__words *query;
     bool
         packed; /* hits are pairs of positions, contexts gathered by the filter; else pairs of places in contexts */
     context *contexts;               /* of query.positions */
@@ -51,14 +51,16 @@ typedef struct join {
 
 /* ---- the filter on the hits of a window */
 
-static uint64_t filter_lanes(const join *j, const join_worker *w, uint32_t i, uint32_t n)
+static uint64_t filter_lanes(const join *j, const join_worker *w, uint32_t i, uint32_t n, hspz__rows *rows,
+                             uint64_t *likely)
 {
     const hspz__cpu *cpu = j->call->cpu;
     if (j->packed)
         return cpu->kernels->filter_packed(&cpu->filter, (const context *)w->contexts, j->call->query->packed,
-                                           hspz__context_offset(cpu), w->target_at + i, w->query_at + i, n);
+                                           hspz__context_offset(cpu), w->target_at + i, w->query_at + i, n,
+                                           rows, likely);
     return cpu->kernels->filter(&cpu->filter, (const context *)w->contexts, (const context *)j->contexts,
-                                w->target_at + i, w->query_at + i, n);
+                                w->target_at + i, w->query_at + i, n, rows, likely);
 }
 
 /* Filters what waits, in full groups; all of it when `all` is set. */
@@ -74,12 +76,16 @@ static hspz_status screen_hits(const join *j, join_worker *w, bool all)
     const uint32_t end = all ? h->count : h->count / HSPZ__LANES * HSPZ__LANES;
     memset(w->query_at + h->count, 0, HSPZ__LANES * sizeof *w->query_at); /* the filter looks ahead */
     for (uint32_t i = 0; i < end; i += HSPZ__LANES) {
-        uint64_t passed = filter_lanes(j, w, i, end - i < HSPZ__LANES ? end - i : HSPZ__LANES);
+        hspz__rows rows;
+        uint64_t likely;
+        uint64_t passed =
+            filter_lanes(j, w, i, end - i < HSPZ__LANES ? end - i : HSPZ__LANES, &rows, &likely);
         for (; passed != 0 && status == HSPZ_OK; passed &= passed - 1) {
-            const uint32_t k = i + (uint32_t)__builtin_ctzll(passed);
-            const uint32_t q = w->query_at[k];
-            status = hspz__screen_add(&w->screen, cpu->index.positions[w->window + w->target_at[k]],
-                                      j->packed ? q : j->query.positions[q]);
+            const uint32_t lane = (uint32_t)__builtin_ctzll(passed);
+            const uint32_t q = w->query_at[i + lane];
+            status =
+                hspz__screen_add(&w->screen, cpu->index.positions[w->window + w->target_at[i + lane]],
+                                 j->packed ? q : j->query->positions[q], likely >> lane & 1, rows.row[lane]);
         }
     }
     h->count -= end;
@@ -105,7 +111,7 @@ static hspz_status add_product(const join *j, join_worker *w, uint32_t t, uint32
             const uint32_t stop = q_end - at < room ? q_end : at + room;
             for (; at < stop; at++) {
                 h->target[h->count] = t - w->window;
-                h->query[h->count++] = j->packed ? j->query.positions[at] : at;
+                h->query[h->count++] = j->packed ? j->query->positions[at] : at;
             }
             if (h->count >= FULL)
                 status = screen_hits(j, w, false);
@@ -118,21 +124,22 @@ static void pair_block(const join *j, join_worker *w, const hspz__block *block)
     const hspz__cpu *cpu = j->call->cpu;
     const hspz__block *others[HSPZ__VARIANTS_MAX];
     for (uint32_t v = 0; v < cpu->keys.variant_count; v++)
-        others[v] = hspz__words_block(&j->query, block->id ^ cpu->keys.variant_mask[v] >> 6);
+        others[v] = hspz__words_block(j->query, block->id ^ cpu->keys.variant_mask[v] >> 6);
     cpu->kernels->pair(block, others, j->low, cpu->keys.variant_count, &w->ranks);
 }
 
-/* Keys that occur once on both sides are a hit each and need no look at the end of a bucket; then the products of the others. */
-static hspz_status join_block(const join *j, join_worker *w, const hspz__block *block)
+/* The hits of the pairs that wait. The query's lists are read at as many places as there are variants; each step asks for what the next one
+ * reads, a few hundred pairs ahead. */
+static hspz_status expand_pairs(const join *j, join_worker *w)
 {
-    const hspz__words *index = &j->call->cpu->index, *query = &j->query;
-    const hspz__rank_pairs *ranks = &w->ranks;
+    const hspz__words *index = &j->call->cpu->index, *query = j->query;
+    hspz__rank_pairs *ranks = &w->ranks;
     hspz__hits *h = &w->hits_at_hand;
-    pair_block(j, w, block);
-    const uint32_t *query_values = j->packed ? query->firsts : query->starts;
+    for (uint32_t i = 0; i < ranks->multi_count; i++)
+        __builtin_prefetch(query->positions + query->starts[ranks->multi_query[i]]);
     for (uint32_t i = 0; i < ranks->count; i++) {
         h->target[h->count + i] = index->starts[ranks->target[i]] - w->window;
-        h->query[h->count + i] = query_values[ranks->query[i]];
+        h->query[h->count + i] = h->query_firsts[ranks->query[i]];
     }
     h->count += ranks->count;
     w->hits += ranks->count;
@@ -149,15 +156,31 @@ static hspz_status join_block(const join *j, join_worker *w, const hspz__block *
                                  query->starts[q + 1]);
         }
     }
+    ranks->count = 0;
+    ranks->multi_count = 0;
     return status;
+}
+
+static hspz_status join_block(const join *j, join_worker *w, const hspz__block *block)
+{
+    const hspz__hits *h = &w->hits_at_hand;
+    hspz__rank_pairs *ranks = &w->ranks;
+    const uint32_t singles = ranks->count, multis = ranks->multi_count;
+    pair_block(j, w, block);
+    for (uint32_t i = singles; i < ranks->count; i++)
+        __builtin_prefetch(h->query_firsts + ranks->query[i]);
+    for (uint32_t i = multis; i < ranks->multi_count; i++)
+        __builtin_prefetch(h->query_starts + ranks->multi_query[i]);
+    const uint32_t most = ranks->count > ranks->multi_count ? ranks->count : ranks->multi_count;
+    return most < HSPZ__PAIRS_FULL ? HSPZ_OK : expand_pairs(j, w);
 }
 
 /* The same restricted to target places [first, last), for blocks larger than a window. */
 static hspz_status join_part_of_block(const join *j, join_worker *w, const hspz__block *block, uint32_t first,
                                       uint32_t last)
 {
-    const hspz__words *index = &j->call->cpu->index, *query = &j->query;
-    const hspz__rank_pairs *ranks = &w->ranks;
+    const hspz__words *index = &j->call->cpu->index, *query = j->query;
+    hspz__rank_pairs *ranks = &w->ranks;
     pair_block(j, w, block);
     hspz_status status = HSPZ_OK;
     for (uint32_t i = 0; i < ranks->count + ranks->multi_count && status == HSPZ_OK; i++) {
@@ -172,6 +195,8 @@ static hspz_status join_part_of_block(const join *j, join_worker *w, const hspz_
         if (t < t_end)
             status = add_product(j, w, t, t_end, query->starts[q], query->starts[q + 1]);
     }
+    ranks->count = 0;
+    ranks->multi_count = 0;
     return status;
 }
 
@@ -184,8 +209,9 @@ static hspz_status join_window(const join *j, join_worker *w, uint32_t row, uint
     hspz_status status = HSPZ_OK;
     w->window = first;
     w->hits_at_hand = (hspz__hits){.target_starts = cpu->index.starts,
-                                   .query_starts = j->query.starts,
-                                   .query_positions = j->packed ? j->query.positions : NULL,
+                                   .query_starts = j->query->starts,
+                                   .query_firsts = j->packed ? j->query->firsts : j->query->starts,
+                                   .query_positions = j->packed ? j->query->positions : NULL,
                                    .target_base = first,
                                    .room = ROOM,
                                    .target = w->target_at,
@@ -198,6 +224,8 @@ static hspz_status join_window(const join *j, join_worker *w, uint32_t row, uint
             continue;
         status = part ? join_part_of_block(j, w, block, first, last) : join_block(j, w, block);
     }
+    if (status == HSPZ_OK)
+        status = expand_pairs(j, w);
     return status == HSPZ_OK ? screen_hits(j, w, true) : status;
 }
 
@@ -240,8 +268,8 @@ static hspz_status context_item(void *context_of_run, uint32_t worker, uint64_t 
     (void)worker;
     join *j = context_of_run;
     const uint64_t first = item * 4096;
-    const uint64_t left = j->query.count - first;
-    hspz__contexts(j->call->cpu, j->call->query, j->query.positions + first,
+    const uint64_t left = j->query->count - first;
+    hspz__contexts(j->call->cpu, j->call->query, j->query->positions + first,
                    (uint32_t)(left < 4096 ? left : 4096), HSPZ__FLAG_QUERY, j->contexts + first);
     return HSPZ_OK;
 }
@@ -254,16 +282,16 @@ static hspz_status prepare_query(join *j, uint64_t begin, uint64_t end)
     const double start = hspz__seconds();
     const hspz__builder builder = hspz__cpu_builder(cpu);
     hspz_status status =
-        hspz__words_build(&j->query, &builder, call->query, begin, 1, end - begin, cpu->form, call->error);
+        hspz__words_build(j->query, &builder, call->query, begin, 1, end - begin, cpu->form, call->error);
     if (status != HSPZ_OK || j->packed) {
         statistics->seconds_query += hspz__seconds() - start;
         return status;
     }
-    j->contexts = hspz__scratch_get(&cpu->contexts, cpu->host, j->query.count, sizeof *j->contexts);
+    j->contexts = hspz__scratch_get(&cpu->contexts, cpu->host, j->query->count, sizeof *j->contexts);
     if (j->contexts == NULL)
         return hspz__fail(call->error, HSPZ_E_MEMORY, "no memory for the contexts of %llu query positions",
-                          (unsigned long long)j->query.count);
-    status = hspz__pool_run(cpu->pool, (j->query.count + 4095) / 4096, context_item, j, NULL);
+                          (unsigned long long)j->query->count);
+    status = hspz__pool_run(cpu->pool, (j->query->count + 4095) / 4096, context_item, j, NULL);
     statistics->seconds_query += hspz__seconds() - start;
     return status;
 }
@@ -282,7 +310,6 @@ static hspz_status join_range(join *j, uint64_t begin, uint64_t end)
 {
     hspz__call *call = j->call;
     hspz__cpu *cpu = call->cpu;
-    memset(&j->query, 0, sizeof j->query);
     j->contexts = NULL;
     hspz_status status = prepare_query(j, begin, end);
     if (status == HSPZ_OK) {
@@ -292,8 +319,8 @@ static hspz_status join_range(join *j, uint64_t begin, uint64_t end)
         for (uint32_t i = 0; i < hspz__pool_threads(cpu->pool) && status == HSPZ_OK; i++)
             status = hspz__screen_flush(&j->workers[i].screen);
         if (status == HSPZ_OK) {
-            call->output->statistics->query_positions += j->query.count;
-            call->output->statistics->seeds += j->query.count * cpu->keys.variant_count;
+            call->output->statistics->query_positions += j->query->count;
+            call->output->statistics->seeds += j->query->count * cpu->keys.variant_count;
             call->pulse.done += call->pulse.share;
         }
         call->pulse.share = 0;
@@ -301,7 +328,6 @@ static hspz_status join_range(join *j, uint64_t begin, uint64_t end)
         if (status == HSPZ_E_MEMORY)
             hspz__fail(call->error, status, "no memory for the surviving hits");
     }
-    hspz__words_free(&j->query, cpu->host);
     return status;
 }
 
@@ -376,6 +402,8 @@ static hspz_status join_counted(join *j, part *p, uint64_t begin, uint64_t end)
         j->workers[i].hits = j->workers[i].hits_before;
         j->workers[i].screen.survivors.count = j->workers[i].survivors_before;
         j->workers[i].screen.count = 0;
+        j->workers[i].ranks.count = 0;
+        j->workers[i].ranks.multi_count = 0;
     }
     status = label_part(j, p, UINT64_MAX);
     return status == HSPZ_OK ? join_range(j, begin, end) : status;
@@ -412,7 +440,7 @@ hspz_status hspz__join_find(hspz__call *call, uint64_t begin, uint64_t end, uint
 {
     hspz__cpu *cpu = call->cpu;
     const uint32_t threads = hspz__pool_threads(cpu->pool);
-    join j = {.call = call};
+    join j = {.call = call, .query = &cpu->query_words};
     items_of(&j);
     j.packed = call->query->length <= PACKED_BASES && call->query->risky == NULL;
     for (uint32_t v = 0; v < cpu->keys.variant_count; v++)
@@ -421,7 +449,12 @@ hspz_status hspz__join_find(hspz__call *call, uint64_t begin, uint64_t end, uint
     if (j.workers == NULL)
         return hspz__fail(call->error, HSPZ_E_MEMORY, "no memory for %u threads", threads);
     for (uint32_t i = 0; i < threads; i++) {
-        j.workers[i].screen = (hspz__screen){.call = call};
+        j.workers[i].screen.call = call;
+        j.workers[i].screen.count = 0;
+        j.workers[i].screen.survivors = cpu->survivors[i];
+        j.workers[i].screen.survivors.count = 0;
+        j.workers[i].ranks.count = 0;
+        j.workers[i].ranks.multi_count = 0;
         j.workers[i].number = i;
         j.workers[i].screened = 0;
     }
@@ -441,7 +474,7 @@ hspz_status hspz__join_find(hspz__call *call, uint64_t begin, uint64_t end, uint
     }
     status = hspz__result_end(&result, status);
     for (uint32_t i = 0; i < threads; i++)
-        hspz__anchors_free(&j.workers[i].screen.survivors, cpu->host);
+        cpu->survivors[i] = j.workers[i].screen.survivors; /* its memory, for the next call */
     hspz__free(cpu->host, j.workers);
     return status;
 }

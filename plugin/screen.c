@@ -1,7 +1,8 @@
 /* screen.c -- the wide stage of the filter; see cpu.h.
  *
- * Idea: what the first stage could not reject, a few hits in a hundred, is judged again on 256 bases gathered from the packed sequences. What
- * passes that is nearly always a survivor.
+ * Idea: a hit whose upper bound reaches the threshold within its context is a survivor of the filter at once. The others that could not be
+ * rejected, a few in a hundred, are judged again on 128 further bases gathered from the packed sequences; what passes that
+ * is nearly always a survivor.
  */
 #include "cpu.h"
 
@@ -26,7 +27,7 @@ void hspz__contexts(const hspz__cpu *cpu, const hspz__sequence *s, const uint32_
 static void outer_contexts(const hspz__cpu *cpu, const hspz__sequence *s, const uint32_t *positions,
                            uint32_t count, context *out)
 {
-    _Alignas(64) context right[HSPZ__SCREEN_HITS];
+    _Alignas(64) context right[HSPZ__LANES];
     const uint32_t offset = hspz__context_offset(cpu);
     cpu->kernels->contexts(s->packed, positions, offset - 4 * HSPZ__CONTEXT_LEFT, count, out);
     cpu->kernels->contexts(s->packed, positions, offset + 4 * HSPZ__CONTEXT_RIGHT - 2, count, right);
@@ -34,11 +35,11 @@ static void outer_contexts(const hspz__cpu *cpu, const hspz__sequence *s, const 
         memcpy(out[i] + HSPZ__CONTEXT_LEFT, right[i] + HSPZ__CONTEXT_LEFT, HSPZ__CONTEXT_RIGHT);
 }
 
-static void xor_into(context *rows, const context *other, uint32_t count)
+static void add_survivor(hspz__screen *screen, uint32_t target, uint32_t query)
 {
-    for (uint32_t i = 0; i < count; i++)
-        for (uint32_t k = 0; k < HSPZ__CONTEXT; k++)
-            rows[i][k] ^= other[i][k];
+    const uint32_t w = screen->call->cpu->plan->pattern_length;
+    screen->survivors.items[screen->survivors.count++] =
+        (hspz_anchor){.target_end = target + w, .query_end = query + w};
 }
 
 hspz_status hspz__screen_flush(hspz__screen *screen)
@@ -51,32 +52,38 @@ hspz_status hspz__screen_flush(hspz__screen *screen)
     hspz_status status = hspz__anchors_reserve(&screen->survivors, cpu->host, n);
     if (status != HSPZ_OK)
         return status;
-    _Alignas(64) context inner[HSPZ__SCREEN_HITS], outer[HSPZ__SCREEN_HITS], other[HSPZ__SCREEN_HITS];
-    if (n < HSPZ__SCREEN_HITS) { /* the kernels read whole groups */
-        memset(inner, 0, sizeof inner);
-        memset(outer, 0, sizeof outer);
+    hspz__rows outer, other;
+    outer_contexts(cpu, &cpu->target, screen->target, n, outer.row);
+    outer_contexts(cpu, call->query, screen->query, n, other.row);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < HSPZ__CONTEXT; k++)
+            outer.row[i][k] ^= other.row[i][k];
+    if (n < HSPZ__LANES) { /* the kernels read whole groups */
+        memset(screen->rows.row[n], 0, (HSPZ__LANES - n) * sizeof screen->rows.row[0]);
+        memset(outer.row[n], 0, (HSPZ__LANES - n) * sizeof outer.row[0]);
     }
-    hspz__contexts(cpu, &cpu->target, screen->target, n, HSPZ__FLAG_TARGET, inner);
-    hspz__contexts(cpu, call->query, screen->query, n, HSPZ__FLAG_QUERY, other);
-    xor_into(inner, (const context *)other, n);
-    outer_contexts(cpu, &cpu->target, screen->target, n, outer);
-    outer_contexts(cpu, call->query, screen->query, n, other);
-    xor_into(outer, (const context *)other, n);
-    uint64_t passed =
-        cpu->kernels->filter_wide(&cpu->filter, (const context *)inner, (const context *)outer, n);
-    const uint32_t w = cpu->plan->pattern_length;
+    uint64_t passed = cpu->kernels->filter_wide(&cpu->filter, &screen->rows, &outer, n);
     for (; passed != 0; passed &= passed - 1) {
         const uint32_t i = (uint32_t)__builtin_ctzll(passed);
-        screen->survivors.items[screen->survivors.count++] =
-            (hspz_anchor){.target_end = screen->target[i] + w, .query_end = screen->query[i] + w};
+        add_survivor(screen, screen->target[i], screen->query[i]);
     }
     screen->count = 0;
     return HSPZ_OK;
 }
 
-hspz_status hspz__screen_add(hspz__screen *screen, uint32_t target, uint32_t query)
+hspz_status hspz__screen_add(hspz__screen *screen, uint32_t target, uint32_t query, bool likely,
+                             const uint8_t row[HSPZ__CONTEXT])
 {
+    if (likely) {
+        hspz_status status = HSPZ_OK;
+        if (screen->survivors.count == screen->survivors.capacity)
+            status = hspz__anchors_reserve(&screen->survivors, screen->call->cpu->host, 1);
+        if (status == HSPZ_OK)
+            add_survivor(screen, target, query);
+        return status;
+    }
     screen->target[screen->count] = target;
     screen->query[screen->count] = query;
-    return ++screen->count < HSPZ__SCREEN_HITS ? HSPZ_OK : hspz__screen_flush(screen);
+    memcpy(screen->rows.row[screen->count], row, HSPZ__CONTEXT);
+    return ++screen->count < HSPZ__LANES ? HSPZ_OK : hspz__screen_flush(screen);
 }

@@ -121,12 +121,16 @@ static hspz_status screen_lanes(const stream *s, stream_worker *w)
         return HSPZ_E_CANCELLED;
     hspz__contexts(cpu, &cpu->target, w->target, n, HSPZ__FLAG_TARGET, target);
     hspz__contexts(cpu, call->query, w->query, n, HSPZ__FLAG_QUERY, query);
-    uint64_t passed =
-        cpu->kernels->filter(&cpu->filter, (const context *)target, (const context *)query, self, self, n);
+    hspz__rows rows;
+    uint64_t likely = 0;
+    uint64_t passed = cpu->kernels->filter(&cpu->filter, (const context *)target, (const context *)query,
+                                           self, self, n, &rows, &likely);
+    if (cpu->plan->dedup == HSPZ_DEDUP_NONE)
+        likely = 0; /* a survivor must not overtake the hits that wait */
     hspz_status status = HSPZ_OK;
     for (; passed != 0 && status == HSPZ_OK; passed &= passed - 1) {
         const uint32_t k = (uint32_t)__builtin_ctzll(passed);
-        status = hspz__screen_add(&w->screen, w->target[k], w->query[k]);
+        status = hspz__screen_add(&w->screen, w->target[k], w->query[k], likely >> k & 1, rows.row[k]);
     }
     return status;
 }

@@ -262,7 +262,7 @@ static hspz_status alloc_rows(build *b, uint64_t rows)
 {
     hspz__words *words = b->words;
     words->block_count = (uint32_t)rows;
-    words->blocks = hspz__alloc(b->with->host, rows, sizeof *words->blocks);
+    words->blocks = hspz__scratch_get(&words->memory[3], b->with->host, rows, sizeof *words->blocks);
     if (words->blocks == NULL)
         return HSPZ_E_MEMORY;
     if (words->direct)
@@ -271,7 +271,7 @@ static hspz_status alloc_rows(build *b, uint64_t rows)
     while (slots < 2 * rows)
         slots *= 2;
     words->table_mask = (uint32_t)(slots - 1);
-    words->table = hspz__alloc(b->with->host, slots, sizeof *words->table);
+    words->table = hspz__scratch_get(&words->memory[4], b->with->host, slots, sizeof *words->table);
     return words->table != NULL ? HSPZ_OK : HSPZ_E_MEMORY;
 }
 
@@ -288,9 +288,10 @@ static hspz_status build_tables(build *b, hspz__words_form form)
         status = hspz__pool_run(b->with->pool, buckets, count_blocks, b, NULL);
         rows = sum_up(b->bucket_blocks, buckets);
     }
-    words->positions = hspz__alloc(host, words->count + 16, sizeof *words->positions); /* read in sixteens */
-    words->starts = hspz__alloc(host, words->count + buckets, sizeof *words->starts);
-    words->firsts = hspz__alloc(host, words->count + buckets, sizeof *words->firsts);
+    words->positions = hspz__scratch_get(&words->memory[0], host, words->count + 16,
+                                         sizeof *words->positions); /* read in sixteens */
+    words->starts = hspz__scratch_get(&words->memory[1], host, words->count + buckets, sizeof *words->starts);
+    words->firsts = hspz__scratch_get(&words->memory[2], host, words->count + buckets, sizeof *words->firsts);
     if (words->positions == NULL || words->starts == NULL || words->firsts == NULL)
         return HSPZ_E_MEMORY;
     if (status == HSPZ_OK)
@@ -320,7 +321,6 @@ static hspz_status run_build(build *b, hspz__words_form form, hspz_error *error)
 {
     hspz__host *host = b->with->host;
     const uint32_t threads = hspz__pool_threads(b->with->pool);
-    memset(b->words, 0, sizeof *b->words);
     b->pieces = (b->grid + PIECE - 1) / PIECE;
     while (b->bucket_bits < BUCKETS_MAX_BITS && b->bucket_bits + 6 < b->with->keys->bits &&
            b->grid >> b->bucket_bits > BUCKET)
@@ -381,10 +381,7 @@ hspz_status hspz__words_import(hspz__words *words, const hspz__builder *builder,
 
 void hspz__words_free(hspz__words *words, hspz__host *host)
 {
-    hspz__free(host, words->positions);
-    hspz__free(host, words->starts);
-    hspz__free(host, words->firsts);
-    hspz__free(host, words->blocks);
-    hspz__free(host, words->table);
+    for (uint32_t i = 0; i < sizeof words->memory / sizeof words->memory[0]; i++)
+        hspz__scratch_free(&words->memory[i], host);
     memset(words, 0, sizeof *words);
 }

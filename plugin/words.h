@@ -55,6 +55,16 @@ static inline uint32_t hspz__key_at(const hspz__keys *keys, const hspz__sequence
 /* Bit i: the window that starts at `position` + i is valid (SPEC section 3). `position` is a multiple of 64. */
 uint64_t hspz__valid_windows(const hspz__sequence *s, uint32_t pattern_length, uint64_t position);
 
+/* Memory that a build needs for a while and the next one may use again; zero-initialised. */
+typedef struct hspz__scratch {
+    void *memory;
+    uint64_t bytes;
+} hspz__scratch;
+
+/* At least `count` elements of `size` bytes, contents undefined; NULL when memory is short. */
+void *hspz__scratch_get(hspz__scratch *scratch, hspz__host *host, uint64_t count, uint64_t size);
+void hspz__scratch_free(hspz__scratch *scratch, hspz__host *host);
+
 typedef struct hspz__words {
     uint64_t count;      /* positions */
     uint32_t *positions; /* by key, ascending within a key */
@@ -66,17 +76,8 @@ typedef struct hspz__words {
     uint32_t *table;      /* when not direct: open addressing, row + 1 or 0 */
     uint32_t table_mask;
     bool direct;
+    hspz__scratch memory[5]; /* behind the arrays, in their order; the next build uses it again */
 } hspz__words;
-
-/* Memory that a build needs for a while and the next one may use again; zero-initialised. */
-typedef struct hspz__scratch {
-    void *memory;
-    uint64_t bytes;
-} hspz__scratch;
-
-/* At least `count` elements of `size` bytes, contents undefined; NULL when memory is short. */
-void *hspz__scratch_get(hspz__scratch *scratch, hspz__host *host, uint64_t count, uint64_t size);
-void hspz__scratch_free(hspz__scratch *scratch, hspz__host *host);
 
 /* What a build works with. */
 typedef struct hspz__builder {
@@ -89,7 +90,8 @@ typedef struct hspz__builder {
 
 typedef enum hspz__words_form { HSPZ__WORDS_AUTO, HSPZ__WORDS_DIRECT, HSPZ__WORDS_HASH } hspz__words_form;
 
-/* All valid windows first + i * step, i < grid. Deterministic whatever the threads. On failure `words` is empty. */
+/* All valid windows first + i * step, i < grid. Deterministic whatever the threads. `words` is zero-initialised or holds an earlier
+ * build, which is replaced. On failure it is empty. */
 hspz_status hspz__words_build(hspz__words *words, const hspz__builder *builder,
                               const hspz__sequence *sequence, uint64_t first, uint64_t step, uint64_t grid,
                               hspz__words_form form, hspz_error *error);

@@ -44,7 +44,7 @@ static void ranks(const uint64_t *pairs, uint32_t count, uint32_t key_mask, cons
 static void pair(const hspz__block *block, const hspz__block *const *others, const uint8_t *low,
                  uint32_t variants, hspz__rank_pairs *pairs)
 {
-    uint32_t count = 0, multi_count = 0;
+    uint32_t count = pairs->count, multi_count = pairs->multi_count;
     const uint64_t bits = block->bits;
     for (uint32_t v = 0; v < variants; v++) {
         const hspz__block *other = others[v];
@@ -222,13 +222,16 @@ static inline uint32_t scan(const uint8_t (*rows)[HSPZ__CONTEXT], side *right, s
     return ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(flags, _mm256_setzero_si256()));
 }
 
-static inline uint32_t passes(const hspz__filter *f, const side *right, const side *left)
+static inline uint32_t reaches(const hspz__filter *f, const side *right, const side *left)
 {
     const __m256i keep = _mm256_set1_epi8((char)f->keep);
     const __m256i total = _mm256_adds_epu8(right->rise, left->rise);
-    const __m256i enough = _mm256_cmpeq_epi8(_mm256_max_epu8(total, keep), total);
-    const __m256i both = _mm256_and_si256(right->ended, left->ended);
-    return (uint32_t)_mm256_movemask_epi8(enough) | ~(uint32_t)_mm256_movemask_epi8(both);
+    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_max_epu8(total, keep), total));
+}
+
+static inline uint32_t going(const side *right, const side *left)
+{
+    return ~(uint32_t)_mm256_movemask_epi8(_mm256_and_si256(right->ended, left->ended));
 }
 
 static inline uint64_t first(uint32_t count)
@@ -236,59 +239,66 @@ static inline uint64_t first(uint32_t count)
     return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
 }
 
-static inline uint64_t judge(const hspz__filter *f, const uint8_t (*rows)[HSPZ__CONTEXT], uint32_t count)
+/* Rows that are no hits: all lanes are scanned. */
+static inline void clear_rest(hspz__rows *rows, uint32_t count)
+{
+    for (uint32_t i = count; i < HSPZ__LANES; i++)
+        _mm256_store_si256((__m256i *)rows->row[i], _mm256_setzero_si256());
+}
+
+static inline uint64_t judge(const hspz__filter *f, const hspz__rows *rows, uint32_t count, uint64_t *likely)
 {
     uint64_t answer = 0;
+    *likely = 0;
     for (uint32_t half = 0; half < HSPZ__LANES && half < count; half += HALF) {
         side right = side_init(f, 0), left = side_init(f, 1);
-        const uint32_t flagged = scan(rows + half, &right, &left);
-        answer |= (uint64_t)(flagged | passes(f, &right, &left)) << half;
+        const uint32_t flagged = scan(rows->row + half, &right, &left);
+        const uint32_t enough = reaches(f, &right, &left);
+        *likely |= (uint64_t)enough << half;
+        answer |= (uint64_t)(flagged | enough | going(&right, &left)) << half;
     }
+    *likely &= first(count);
     return answer & first(count);
 }
 
 static uint64_t filter(const hspz__filter *f, const uint8_t (*target)[HSPZ__CONTEXT],
                        const uint8_t (*query)[HSPZ__CONTEXT], const uint32_t *target_at,
-                       const uint32_t *query_at, uint32_t count)
+                       const uint32_t *query_at, uint32_t count, hspz__rows *rows, uint64_t *likely)
 {
-    _Alignas(64) uint8_t rows[HSPZ__LANES][HSPZ__CONTEXT];
     for (uint32_t i = 0; i < count; i++) {
         _mm_prefetch((const char *)query[query_at[i + HSPZ__LANES]], _MM_HINT_T0);
         const __m256i t = _mm256_loadu_si256((const __m256i *)target[target_at[i]]);
         const __m256i q = _mm256_loadu_si256((const __m256i *)query[query_at[i]]);
-        _mm256_store_si256((__m256i *)rows[i], _mm256_xor_si256(t, q));
+        _mm256_store_si256((__m256i *)rows->row[i], _mm256_xor_si256(t, q));
     }
-    for (uint32_t i = count; i < HSPZ__LANES; i++)
-        _mm256_store_si256((__m256i *)rows[i], _mm256_setzero_si256());
-    return judge(f, (const uint8_t(*)[HSPZ__CONTEXT])rows, count);
+    clear_rest(rows, count);
+    return judge(f, rows, count, likely);
 }
 
 static uint64_t filter_packed(const hspz__filter *f, const uint8_t (*target)[HSPZ__CONTEXT],
                               const uint8_t *query, uint32_t offset, const uint32_t *target_at,
-                              const uint32_t *query_at, uint32_t count)
+                              const uint32_t *query_at, uint32_t count, hspz__rows *rows, uint64_t *likely)
 {
-    _Alignas(64) uint8_t rows[HSPZ__LANES][HSPZ__CONTEXT];
     const __m256i unflagged = _mm256_set_epi64x(0x0fffffffffffffff, -1, -1, -1);
     for (uint32_t i = 0; i < count; i++) {
         _mm_prefetch((const char *)query + ((uint64_t)query_at[i + HSPZ__LANES] + offset) / 4, _MM_HINT_T0);
         const __m256i t = _mm256_loadu_si256((const __m256i *)target[target_at[i]]);
         const __m256i q = _mm256_and_si256(context_at(query, (uint64_t)query_at[i] + offset), unflagged);
-        _mm256_store_si256((__m256i *)rows[i], _mm256_xor_si256(t, q));
+        _mm256_store_si256((__m256i *)rows->row[i], _mm256_xor_si256(t, q));
     }
-    for (uint32_t i = count; i < HSPZ__LANES; i++)
-        _mm256_store_si256((__m256i *)rows[i], _mm256_setzero_si256());
-    return judge(f, (const uint8_t(*)[HSPZ__CONTEXT])rows, count);
+    clear_rest(rows, count);
+    return judge(f, rows, count, likely);
 }
 
-static uint64_t filter_wide(const hspz__filter *f, const uint8_t (*inner)[HSPZ__CONTEXT],
-                            const uint8_t (*outer)[HSPZ__CONTEXT], uint32_t count)
+static uint64_t filter_wide(const hspz__filter *f, const hspz__rows *inner, const hspz__rows *outer,
+                            uint32_t count)
 {
     uint64_t answer = 0;
     for (uint32_t half = 0; half < HSPZ__LANES && half < count; half += HALF) {
         side right = side_init(f, 0), left = side_init(f, 1);
-        const uint32_t flagged = scan(inner + half, &right, &left);
-        scan(outer + half, &right, &left);
-        answer |= (uint64_t)(flagged | passes(f, &right, &left)) << half;
+        const uint32_t flagged = scan(inner->row + half, &right, &left);
+        scan(outer->row + half, &right, &left);
+        answer |= (uint64_t)(flagged | reaches(f, &right, &left) | going(&right, &left)) << half;
     }
     return answer & first(count);
 }

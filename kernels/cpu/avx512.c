@@ -74,7 +74,7 @@ static void pair(const hspz__block *block, const hspz__block *const *others, con
 {
     const __m512i all = _mm512_loadu_si512(iota);
     const __m512i target_ranks = _mm512_maskz_expand_epi8(block->bits, all);
-    uint32_t count = 0, multi_count = 0;
+    uint32_t count = pairs->count, multi_count = pairs->multi_count;
     for (uint32_t v = 0; v < variants; v++) {
         const hspz__block *other = others[v];
         const __mmask64 common = block->bits & hspz__exchange(other->bits, low[v]);
@@ -242,10 +242,10 @@ static inline __mmask64 scan(const uint8_t (*rows)[HSPZ__CONTEXT], side *right, 
     return _mm512_test_epi8_mask(c[31], _mm512_set1_epi8((char)(HSPZ__FLAG_TARGET | HSPZ__FLAG_QUERY)));
 }
 
-static inline uint64_t passes(const hspz__filter *f, const side *right, const side *left)
+static inline uint64_t reaches(const hspz__filter *f, const side *right, const side *left)
 {
     const __m512i total = _mm512_adds_epu8(right->rise, left->rise);
-    return right->going | left->going | _mm512_cmpge_epu8_mask(total, _mm512_set1_epi8((char)f->keep));
+    return _mm512_cmpge_epu8_mask(total, _mm512_set1_epi8((char)f->keep));
 }
 
 static inline uint64_t first(uint32_t count)
@@ -253,50 +253,58 @@ static inline uint64_t first(uint32_t count)
     return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
 }
 
+/* Rows that are no hits: all lanes are scanned. */
+static inline void clear_rest(hspz__rows *rows, uint32_t count)
+{
+    for (uint32_t i = count; i < HSPZ__LANES; i++)
+        _mm256_store_si256((__m256i *)rows->row[i], _mm256_setzero_si256());
+}
+
+static inline uint64_t judge(const hspz__filter *f, const hspz__rows *rows, uint32_t count, uint64_t *likely)
+{
+    side right = side_init(f, 0), left = side_init(f, 1);
+    const __mmask64 flagged = scan(rows->row, &right, &left);
+    const __mmask64 enough = reaches(f, &right, &left);
+    *likely = enough & first(count);
+    return (flagged | enough | right.going | left.going) & first(count);
+}
+
 static uint64_t filter(const hspz__filter *f, const uint8_t (*target)[HSPZ__CONTEXT],
                        const uint8_t (*query)[HSPZ__CONTEXT], const uint32_t *target_at,
-                       const uint32_t *query_at, uint32_t count)
+                       const uint32_t *query_at, uint32_t count, hspz__rows *rows, uint64_t *likely)
 {
-    _Alignas(64) uint8_t rows[HSPZ__LANES][HSPZ__CONTEXT];
     for (uint32_t i = 0; i < count; i++) {
         _mm_prefetch((const char *)query[query_at[i + HSPZ__LANES]], _MM_HINT_T0);
         const __m256i t = _mm256_loadu_si256((const __m256i *)target[target_at[i]]);
         const __m256i q = _mm256_loadu_si256((const __m256i *)query[query_at[i]]);
-        _mm256_store_si256((__m256i *)rows[i], _mm256_xor_si256(t, q));
+        _mm256_store_si256((__m256i *)rows->row[i], _mm256_xor_si256(t, q));
     }
-    for (uint32_t i = count; i < HSPZ__LANES; i++)
-        _mm256_store_si256((__m256i *)rows[i], _mm256_setzero_si256());
-    side right = side_init(f, 0), left = side_init(f, 1);
-    const __mmask64 flagged = scan(rows, &right, &left);
-    return (flagged | passes(f, &right, &left)) & first(count);
+    clear_rest(rows, count);
+    return judge(f, rows, count, likely);
 }
 
 static uint64_t filter_packed(const hspz__filter *f, const uint8_t (*target)[HSPZ__CONTEXT],
                               const uint8_t *query, uint32_t offset, const uint32_t *target_at,
-                              const uint32_t *query_at, uint32_t count)
+                              const uint32_t *query_at, uint32_t count, hspz__rows *rows, uint64_t *likely)
 {
-    _Alignas(64) uint8_t rows[HSPZ__LANES][HSPZ__CONTEXT];
     const __m256i unflagged = _mm256_set_epi64x(0x0fffffffffffffff, -1, -1, -1);
     for (uint32_t i = 0; i < count; i++) {
         _mm_prefetch((const char *)query + ((uint64_t)query_at[i + HSPZ__LANES] + offset) / 4, _MM_HINT_T0);
         const __m256i t = _mm256_loadu_si256((const __m256i *)target[target_at[i]]);
         const __m256i q = _mm256_and_si256(context_at(query, (uint64_t)query_at[i] + offset), unflagged);
-        _mm256_store_si256((__m256i *)rows[i], _mm256_xor_si256(t, q));
+        _mm256_store_si256((__m256i *)rows->row[i], _mm256_xor_si256(t, q));
     }
-    for (uint32_t i = count; i < HSPZ__LANES; i++)
-        _mm256_store_si256((__m256i *)rows[i], _mm256_setzero_si256());
-    side right = side_init(f, 0), left = side_init(f, 1);
-    const __mmask64 flagged = scan((const uint8_t(*)[HSPZ__CONTEXT])rows, &right, &left);
-    return (flagged | passes(f, &right, &left)) & first(count);
+    clear_rest(rows, count);
+    return judge(f, rows, count, likely);
 }
 
-static uint64_t filter_wide(const hspz__filter *f, const uint8_t (*inner)[HSPZ__CONTEXT],
-                            const uint8_t (*outer)[HSPZ__CONTEXT], uint32_t count)
+static uint64_t filter_wide(const hspz__filter *f, const hspz__rows *inner, const hspz__rows *outer,
+                            uint32_t count)
 {
     side right = side_init(f, 0), left = side_init(f, 1);
-    const __mmask64 flagged = scan(inner, &right, &left);
-    scan(outer, &right, &left);
-    return (flagged | passes(f, &right, &left)) & first(count);
+    const __mmask64 flagged = scan(inner->row, &right, &left);
+    scan(outer->row, &right, &left);
+    return (flagged | reaches(f, &right, &left) | right.going | left.going) & first(count);
 }
 
 static void matches(const uint8_t *target, const uint8_t *query, uint64_t length, uint32_t count[4])

@@ -34,6 +34,11 @@ typedef struct hspz__filter {
 /* `score` is hspz__plan's table of the four bases, row = target; fills `filter`. [any] */
 void hspz__filter_init(hspz__filter *filter, const int32_t score[4][4], int32_t xdrop, int32_t keep_total);
 
+/* XOR of two contexts for each of up to 64 hits. */
+typedef struct hspz__rows {
+    _Alignas(64) uint8_t row[HSPZ__LANES][HSPZ__CONTEXT];
+} hspz__rows;
+
 /* How a window of packed bases becomes a key (words.h): the care bits, gathered. */
 typedef struct hspz__key_rule {
     uint64_t care_mask; /* of 32 bases, base i at bits 2i */
@@ -51,20 +56,23 @@ typedef struct hspz__block {
     uint32_t id;
 } hspz__block;
 
-/* Pairs of ranks that a block makes with its variants: at most 64 a variant; what is written reaches 64 further. */
+/* Pairs of ranks that blocks make with their variants, collected over some blocks: a block adds at most 64 a variant, and is paired only
+ * when fewer than HSPZ__PAIRS_FULL wait; what is written reaches 64 further. */
 #define HSPZ__VARIANTS 16u
-#define HSPZ__BLOCK_PAIRS (64u * HSPZ__VARIANTS)
+#define HSPZ__PAIRS_FULL 256u
+#define HSPZ__PAIRS_ROOM (HSPZ__PAIRS_FULL + 64u * HSPZ__VARIANTS + 64u)
 typedef struct hspz__rank_pairs {
     uint32_t count, multi_count;
-    uint32_t target[HSPZ__BLOCK_PAIRS + 64], query[HSPZ__BLOCK_PAIRS + 64]; /* both keys occur once */
-    uint32_t multi_target[HSPZ__BLOCK_PAIRS + 64], multi_query[HSPZ__BLOCK_PAIRS + 64]; /* the others */
+    uint32_t target[HSPZ__PAIRS_ROOM], query[HSPZ__PAIRS_ROOM];             /* both keys occur once */
+    uint32_t multi_target[HSPZ__PAIRS_ROOM], multi_query[HSPZ__PAIRS_ROOM]; /* the others */
 } hspz__rank_pairs;
 
-/* Hits on their way to the filter. A side's value is its place in the list of positions less `target_base`, or the position at its
- * place when `query_positions` is given. Arrays are written up to 16 values past what counts. */
+/* Hits on their way to the filter. A target value is a place in the list of positions less `target_base`, below HSPZ__WINDOW; a query value
+ * the position at its place when `query_positions` is given, else the place. Arrays are written up to 16 values past what counts. */
+#define HSPZ__WINDOW 1024u
 typedef struct hspz__hits {
     const uint32_t *target_starts, *query_starts; /* of ranks, see words.h */
-    const uint32_t *query_positions;
+    const uint32_t *query_firsts, *query_positions;
     uint32_t target_base;
     uint32_t count, room;
     uint32_t *target, *query;
@@ -82,13 +90,13 @@ typedef struct hspz__cpu_kernels {
     void (*ranks)(const uint64_t *pairs, uint32_t count, uint32_t key_mask, const uint64_t *bits,
                   const uint32_t *before, uint32_t *ranks);
 
-    /* Pairs of a block with one block for each variant v: key k of the block meets key k XOR low[v] of *others[v]. In the order of v,
-     * then of k. */
+    /* Adds the pairs of a block with one block for each variant v, in the order of v: key k of the block meets key k XOR low[v] of
+     * *others[v]. */
     void (*pair)(const hspz__block *block, const hspz__block *const *others, const uint8_t *low,
                  uint32_t variants, hspz__rank_pairs *pairs);
 
-    /* Adds the products of the buckets of rank pairs first..count-1 of the multi list, in order, target place ascending, then query place,
-     * while they fit; returns the first pair that does not. A product that exceeds an empty list's room never fits. */
+    /* Adds the hits of the multi pairs numbered `first` and up while they fit; returns the number of the first pair that does not.
+     * A product that exceeds an empty list's room never fits. The order of the hits of one pair is not specified. */
     uint32_t (*products)(const hspz__rank_pairs *pairs, uint32_t first, hspz__hits *hits);
 
     /* out[i] = 128 packed bases from (positions[i] + offset) on, counted in bases of `packed`; two flag bits of byte 31 cleared. Reads up
@@ -96,21 +104,23 @@ typedef struct hspz__cpu_kernels {
     void (*contexts)(const uint8_t *packed, const uint32_t *positions, uint32_t offset, uint32_t count,
                      uint8_t (*out)[HSPZ__CONTEXT]);
 
-    /* Bit i of the answer: hit i of `count` <= 64 is not rejected. Row i is target[target_at[i]] XOR
-     * query[query_at[i]]. Entries of query_at up to 64 past `count` may be prefetched and can be any index. */
+    /* Bit i of the answer: hit i of `count` <= 64 is not rejected; of `likely`: because its rises reach `keep`, and no wider look can
+     * reject it. rows[i] = target[target_at[i]] XOR query[query_at[i]] is left to the caller. Entries of query_at up to 64 past `count`
+     * may be prefetched and can be any index. */
     uint64_t (*filter)(const hspz__filter *filter, const uint8_t (*target)[HSPZ__CONTEXT],
                        const uint8_t (*query)[HSPZ__CONTEXT], const uint32_t *target_at,
-                       const uint32_t *query_at, uint32_t count);
+                       const uint32_t *query_at, uint32_t count, hspz__rows *rows, uint64_t *likely);
 
     /* The same with the query's contexts gathered: 128 packed bases from (query_at[i] + offset) on, not flagged. Entries of query_at up to
      * 64 past `count` may be prefetched and can be any number that does not exceed the sequence. */
     uint64_t (*filter_packed)(const hspz__filter *filter, const uint8_t (*target)[HSPZ__CONTEXT],
                               const uint8_t *query, uint32_t offset, const uint32_t *target_at,
-                              const uint32_t *query_at, uint32_t count);
+                              const uint32_t *query_at, uint32_t count, hspz__rows *rows, uint64_t *likely);
 
-    /* The same on rows that are XORed already, continued in outer rows: 72 bases further left, 56 further right. */
-    uint64_t (*filter_wide)(const hspz__filter *filter, const uint8_t (*inner)[HSPZ__CONTEXT],
-                            const uint8_t (*outer)[HSPZ__CONTEXT], uint32_t count);
+    /* The answer on rows of XOR classes, continued in outer rows: 72 bases further left, and from the second-last base of the right side
+     * on 56. */
+    uint64_t (*filter_wide)(const hspz__filter *filter, const hspz__rows *inner, const hspz__rows *outer,
+                            uint32_t count);
 
     /* matches[c] += number of i < length with target[i] == query[i] == c, for c of 0..3. Bytes are symbol classes. */
     void (*matches)(const uint8_t *target, const uint8_t *query, uint64_t length, uint32_t matches[4]);

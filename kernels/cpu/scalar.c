@@ -44,8 +44,6 @@ static void ranks(const uint64_t *pairs, uint32_t count, uint32_t key_mask, cons
 static void pair(const hspz__block *block, const hspz__block *const *others, const uint8_t *low,
                  uint32_t variants, hspz__rank_pairs *pairs)
 {
-    pairs->count = 0;
-    pairs->multi_count = 0;
     for (uint32_t v = 0; v < variants; v++) {
         const hspz__block *other = others[v];
         uint64_t common = block->bits & hspz__exchange(other->bits, low[v]);
@@ -117,9 +115,14 @@ static void scan(const hspz__filter *f, const uint8_t *row, side *right, side *l
         step(f, 1, three_at(row, at - 3), left);
 }
 
+static bool reaches(const hspz__filter *f, const side *right, const side *left)
+{
+    return at_most(right->rise + left->rise, 255) >= f->keep;
+}
+
 static bool passes(const hspz__filter *f, const side *right, const side *left)
 {
-    return !right->ended || !left->ended || at_most(right->rise + left->rise, 255) >= f->keep;
+    return !right->ended || !left->ended || reaches(f, right, left);
 }
 
 static bool flagged(const uint8_t *row)
@@ -127,48 +130,50 @@ static bool flagged(const uint8_t *row)
     return (row[HSPZ__CONTEXT - 1] & (HSPZ__FLAG_TARGET | HSPZ__FLAG_QUERY)) != 0;
 }
 
-static uint64_t filter(const hspz__filter *f, const uint8_t (*target)[HSPZ__CONTEXT],
-                       const uint8_t (*query)[HSPZ__CONTEXT], const uint32_t *target_at,
-                       const uint32_t *query_at, uint32_t count)
+static uint64_t judge(const hspz__filter *f, const hspz__rows *rows, uint32_t count, uint64_t *likely)
 {
     uint64_t answer = 0;
+    *likely = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint8_t row[HSPZ__CONTEXT];
-        for (uint32_t k = 0; k < HSPZ__CONTEXT; k++)
-            row[k] = target[target_at[i]][k] ^ query[query_at[i]][k];
         side right = {0}, left = {0};
-        scan(f, row, &right, &left);
-        answer |= (uint64_t)(flagged(row) || passes(f, &right, &left)) << i;
+        scan(f, rows->row[i], &right, &left);
+        *likely |= (uint64_t)reaches(f, &right, &left) << i;
+        answer |= (uint64_t)(flagged(rows->row[i]) || passes(f, &right, &left)) << i;
     }
     return answer;
+}
+
+static uint64_t filter(const hspz__filter *f, const uint8_t (*target)[HSPZ__CONTEXT],
+                       const uint8_t (*query)[HSPZ__CONTEXT], const uint32_t *target_at,
+                       const uint32_t *query_at, uint32_t count, hspz__rows *rows, uint64_t *likely)
+{
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < HSPZ__CONTEXT; k++)
+            rows->row[i][k] = target[target_at[i]][k] ^ query[query_at[i]][k];
+    return judge(f, rows, count, likely);
 }
 
 static uint64_t filter_packed(const hspz__filter *f, const uint8_t (*target)[HSPZ__CONTEXT],
                               const uint8_t *query, uint32_t offset, const uint32_t *target_at,
-                              const uint32_t *query_at, uint32_t count)
+                              const uint32_t *query_at, uint32_t count, hspz__rows *rows, uint64_t *likely)
 {
-    uint64_t answer = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint8_t row[1][HSPZ__CONTEXT];
-        contexts(query, &query_at[i], offset, 1, row);
+        contexts(query, &query_at[i], offset, 1, &rows->row[i]);
         for (uint32_t k = 0; k < HSPZ__CONTEXT; k++)
-            row[0][k] ^= target[target_at[i]][k];
-        side right = {0}, left = {0};
-        scan(f, row[0], &right, &left);
-        answer |= (uint64_t)(flagged(row[0]) || passes(f, &right, &left)) << i;
+            rows->row[i][k] ^= target[target_at[i]][k];
     }
-    return answer;
+    return judge(f, rows, count, likely);
 }
 
-static uint64_t filter_wide(const hspz__filter *f, const uint8_t (*inner)[HSPZ__CONTEXT],
-                            const uint8_t (*outer)[HSPZ__CONTEXT], uint32_t count)
+static uint64_t filter_wide(const hspz__filter *f, const hspz__rows *inner, const hspz__rows *outer,
+                            uint32_t count)
 {
     uint64_t answer = 0;
     for (uint32_t i = 0; i < count; i++) {
         side right = {0}, left = {0};
-        scan(f, inner[i], &right, &left);
-        scan(f, outer[i], &right, &left);
-        answer |= (uint64_t)(flagged(inner[i]) || passes(f, &right, &left)) << i;
+        scan(f, inner->row[i], &right, &left);
+        scan(f, outer->row[i], &right, &left);
+        answer |= (uint64_t)(flagged(inner->row[i]) || passes(f, &right, &left)) << i;
     }
     return answer;
 }
