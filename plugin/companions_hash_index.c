@@ -119,7 +119,9 @@ static cursor write_cursor(const hspz_u32_output *list)
 
 static uint64_t chunk_count(const cursor *c, uint64_t chunk)
 {
-    return c->views != NULL ? c->views[chunk].count : c->ranges[chunk].count;
+    if (c->views != NULL)
+        return c->views[chunk].count;
+    return c->ranges != NULL ? c->ranges[chunk].count : 0;
 }
 
 /* Rows left in the current chunk, after empty chunks were stepped over; 0 at the end. */
@@ -146,9 +148,11 @@ static uint32_t *cursor_write(const cursor *c)
 static uint64_t judge_list(hspz__judge *judge, const char *name, const cursor *c)
 {
     uint64_t rows = 0;
-    if (c->chunks > 0 && c->views == NULL && c->ranges == NULL)
+    if (c->chunks > 0 && c->views == NULL && c->ranges == NULL) {
         hspz__judge_refuse(judge, HSPZ_E_ARGUMENT, "%s has %llu chunks but no list", name,
                            (unsigned long long)c->chunks);
+        return 0;
+    }
     for (uint64_t i = 0; i < c->chunks && judge->status == HSPZ_OK; i++) {
         uint64_t count = chunk_count(c, i);
         if (count > UINT64_MAX - rows)

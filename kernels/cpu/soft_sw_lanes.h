@@ -13,6 +13,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #pragma GCC diagnostic ignored "-Wpsabi"
 
@@ -96,12 +97,61 @@ typedef struct lanes_state {
     vi best_j;
 } lanes_state;
 
-INLINE vf load_similarity(const lanes_state *s, uint64_t k)
+/* Columns that are moved between matrices and lanes together: lanes are matrices apart, often a power of two of bytes,
+ * and one element at a time would thrash a few sets of the cache. */
+#define TILE HSPZ__SOFT_LANES
+
+#ifdef __AVX512F__
+/* Swaps blocks of `size` lanes between t[i] and t[i + size]. */
+#define TRANSPOSE_STAGE(t, size)                                                                             \
+    for (int32_t i = 0; i < 16; i++) {                                                                       \
+        if ((i & (size)) != 0)                                                                               \
+            continue;                                                                                        \
+        const vi lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};                              \
+        const vi upper = (lane & (size)) != 0;                                                               \
+        vf a = (t)[i], b = (t)[i + (size)];                                                                  \
+        (t)[i] = __builtin_shuffle(a, b, lane + (upper & (16 - (size))));                                    \
+        (t)[i + (size)] = __builtin_shuffle(a, b, lane + ((upper & 16) | (~upper & (size))));                \
+    }
+
+/* Element c of t[l] becomes element l of t[c]. */
+INLINE void transpose(vf t[TILE]){TRANSPOSE_STAGE(t, 8) TRANSPOSE_STAGE(t, 4) TRANSPOSE_STAGE(t, 2)
+                                      TRANSPOSE_STAGE(t, 1)}
+#else
+INLINE void transpose(vf t[TILE])
 {
-    vf v;
-    for (uint32_t l = 0; l < HSPZ__SOFT_LANES; l++)
-        v[l] = s->similarity[l][k];
-    return v;
+    for (uint32_t l = 0; l < TILE; l++)
+        for (uint32_t c = l + 1; c < TILE; c++) {
+            float kept = t[l][c];
+            t[l][c] = t[c][l];
+            t[c][l] = kept;
+        }
+}
+#endif
+
+/* `count` columns of all lanes from element k on. */
+INLINE void load_tile(const lanes_state *s, uint64_t k, uint32_t count, vf tile[TILE])
+{
+    for (uint32_t l = 0; l < TILE; l++) {
+        tile[l] = all(0);
+        if (count == TILE)
+            memcpy(&tile[l], s->similarity[l] + k, sizeof tile[l]);
+        else
+            memcpy(&tile[l], s->similarity[l] + k, count * sizeof(float));
+    }
+    transpose(tile);
+}
+
+/* The way back for the first `lanes` lanes; `tile` is used up. */
+INLINE void store_tile(float *matrix, uint64_t one, uint32_t lanes, uint64_t k, uint32_t count, vf tile[TILE])
+{
+    transpose(tile);
+    for (uint32_t l = 0; l < lanes; l++) {
+        if (count == TILE)
+            memcpy(matrix + l * one + k, &tile[l], sizeof tile[l]);
+        else
+            memcpy(matrix + l * one + k, &tile[l], count * sizeof(float));
+    }
 }
 
 /* A cell's E, with its exponent. */
@@ -159,10 +209,13 @@ INLINE void fill(lanes_state *s, int32_t rows, int32_t columns, vf *row_m, vi *r
     }
     for (int32_t i = 0; i < rows; i++) {
         scaled diagonal = {all(1), ints(0)}, left = diagonal;
+        vf tile[TILE];
         for (int32_t j = 0; j < columns; j++) {
             uint64_t k = (uint64_t)i * (uint64_t)columns + (uint64_t)j;
+            if (j % (int32_t)TILE == 0)
+                load_tile(s, k, columns - j < (int32_t)TILE ? (uint32_t)(columns - j) : TILE, tile);
             scaled above = {row_m[j + 1], row_e[j + 1]};
-            left = cell(s, diagonal, above, left, load_similarity(s, k), i, j,
+            left = cell(s, diagonal, above, left, tile[j % (int32_t)TILE], i, j,
                         shares == NULL ? NULL : shares + 3 * k);
             row_m[j + 1] = left.m;
             row_e[j + 1] = left.e;
@@ -180,7 +233,8 @@ INLINE void flow_back(const lanes_state *s, const hspz__soft_sw_work *work, uint
     for (uint64_t j = 0; j < columns; j++)
         waiting[j] = all(0);
     for (int32_t i = (int32_t)work->rows - 1; i >= 0; i--) {
-        vf right = all(0), corner = all(0);
+        vf right = all(0), corner = all(0), tile[TILE];
+        uint32_t filled = (uint32_t)(columns - 1) % TILE + 1; /* columns of the tile at hand */
         for (int32_t j = (int32_t)columns - 1; j >= 0; j--) {
             uint64_t k = (uint64_t)i * columns + (uint64_t)j;
             vi here = (s->best_i == i) & (s->best_j == j);
@@ -189,8 +243,13 @@ INLINE void flow_back(const lanes_state *s, const hspz__soft_sw_work *work, uint
             waiting[j] = corner + g * shares[3 * k + 1];
             right = g * shares[3 * k + 2];
             corner = match;
-            for (uint32_t l = 0; l < lanes; l++)
-                gradient[l * one + k] = match[l];
+            tile[j % (int32_t)TILE] = match;
+            if (j % (int32_t)TILE == 0) {
+                for (uint32_t c = filled; c < TILE; c++)
+                    tile[c] = all(0);
+                store_tile(gradient, one, lanes, k, filled, tile);
+                filled = TILE;
+            }
         }
     }
 }

@@ -147,8 +147,10 @@ static uint64_t add_rows(check *c, const char *name, uint64_t rows, uint64_t cou
 static uint64_t check_list(check *c, const char *name, const hspz_u32_list *list)
 {
     uint64_t rows = 0;
-    if (list->chunk_count > 0 && list->chunks == NULL)
+    if (list->chunk_count > 0 && list->chunks == NULL) {
         refuse(c, HSPZ_E_ARGUMENT, "%s has no chunk list", name);
+        return 0;
+    }
     for (uint64_t i = 0; i < list->chunk_count && c->status == HSPZ_OK; i++) {
         rows = add_rows(c, name, rows, list->chunks[i].count);
         note(c, name, list->chunks[i].data, list->chunks[i].count, false);
@@ -161,8 +163,10 @@ static void check_output(check *c, const char *name, const hspz_u32_output *list
     uint64_t rows = 0;
     if (list == NULL)
         return;
-    if (list->chunk_count > 0 && list->chunks == NULL)
+    if (list->chunk_count > 0 && list->chunks == NULL) {
         refuse(c, HSPZ_E_ARGUMENT, "%s has no chunk list", name);
+        return;
+    }
     for (uint64_t i = 0; i < list->chunk_count && c->status == HSPZ_OK; i++) {
         rows = add_rows(c, name, rows, list->chunks[i].count);
         note(c, name, list->chunks[i].data, list->chunks[i].count, true);

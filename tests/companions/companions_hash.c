@@ -84,7 +84,7 @@ uint32_t expected_lookup(const hspz_hash_table *table, uint32_t max_probe, uint3
             return table->values[at];
         if (table->keys[at] == HSPZ_HASH_EMPTY_KEY)
             break;
-        slot = (slot + 1) % table->capacity;
+        slot = (slot + 1) & (table->capacity - 1);
     }
     return HSPZ_HASH_NO_VALUE;
 }

@@ -19,7 +19,7 @@ int main(int argc, char **argv)
     /* Feature ids in two chunks; row numbers run on across chunks. Id 17 comes twice: row 0 wins. */
     static const uint32_t part1[] = {17, 8042, 3900000000u}, part2[] = {5, 17};
     const hspz_u32_view chunks[] = {{part1, 3}, {part2, 2}};
-    uint32_t keys[16], values[16], built[HSPZ_HASH_BUILD_STATISTICS];
+    uint32_t keys[16], values[16], built[HSPZ_HASH_BUILD_STATISTICS] = {0};
     hspz_hash_table table = {
         .struct_size = sizeof table, .capacity = 16, .slot_stride = 1, .keys = keys, .values = values};
     hspz_hash_build build = {.struct_size = sizeof build,
@@ -38,7 +38,7 @@ int main(int argc, char **argv)
     /* Which of these ids are known, and in which row? A join answers with pairs. */
     static const uint32_t selected[] = {3900000000u, 6, 17};
     const hspz_u32_view wanted[] = {{selected, 3}};
-    uint32_t left[3], right[3], pairs, asked[HSPZ_HASH_QUERY_STATISTICS];
+    uint32_t left[3] = {0}, right[3] = {0}, pairs = 0, asked[HSPZ_HASH_QUERY_STATISTICS];
     hspz_hash_join join = {.struct_size = sizeof join,
                            .device = HSPZ_DEVICE_CPU,
                            .table = &table,
