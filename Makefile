@@ -87,7 +87,8 @@ install: all
 	install -m 644 $(BUILD)/libhspz_host.a $(DESTDIR)$(PREFIX)/lib/
 	install -m 644 $(wildcard abi/*.h) $(DESTDIR)$(PREFIX)/include/
 	install -m 644 $(wildcard configs/*.ini) $(DESTDIR)$(PREFIX)/share/hspz/
-	install -m 644 README.md LICENSE $(wildcard abi/README.md) $(DESTDIR)$(PREFIX)/share/doc/hspz/
+	install -m 644 README.md LICENSE $(DESTDIR)$(PREFIX)/share/doc/hspz/
+	install -m 644 abi/README.md $(DESTDIR)$(PREFIX)/share/doc/hspz/abi.md
 
 .PHONY: clean
 clean:

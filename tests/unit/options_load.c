@@ -8,13 +8,14 @@
 #include <unistd.h>
 
 #define WORDS_MOST 64
+#define TEXT_MOST 16384
 
-/* Cuts `text` at '|' into `words`, NULL-terminated; the copy is leaked, for operands point into it. */
-static int split(const char *text, char *words[WORDS_MOST])
+/* Cuts a copy of `text`, kept in `copy`, at '|' into `words`, NULL-terminated. */
+static int split(const char *text, char copy[TEXT_MOST], char *words[WORDS_MOST])
 {
     int count = 0;
-    char *copy = strdup(text);
-    cr_assert(copy != NULL);
+    cr_assert(strlen(text) < TEXT_MOST);
+    strcpy(copy, text);
     for (char *start = copy; count < WORDS_MOST - 1;) {
         words[count++] = start;
         char *bar = strchr(start, '|');
@@ -29,14 +30,15 @@ static int split(const char *text, char *words[WORDS_MOST])
 
 int load_line(hspz_options *options, const char *line, const char *environment, hspz_failure *failure)
 {
+    static char words_copy[TEXT_MOST], variables_copy[TEXT_MOST]; /* operands point into the first */
     static char nothing[] = "HSPZ_SYSTEM_CONFIG=/dev/null";
     char *words[WORDS_MOST], *variables[WORDS_MOST + 1];
-    const int count = split(line, words);
+    const int count = split(line, words_copy, words);
     const int command = hspz_command_by_name(words[0]);
     cr_assert(command >= 0, "no command in '%s'", line);
     int variable_count = 0;
     if (environment != NULL)
-        variable_count = split(environment, variables);
+        variable_count = split(environment, variables_copy, variables);
     if (environment == NULL || strstr(environment, "HSPZ_SYSTEM_CONFIG=") == NULL)
         variables[variable_count++] = nothing; /* not the file of this machine */
     variables[variable_count] = NULL;
