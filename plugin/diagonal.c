@@ -27,32 +27,42 @@ typedef struct walk {
     bool ended;
 } walk;
 
-static hspz_status push(hspz__records *records, hspz__host *host, int64_t level, int64_t at, int64_t dip)
+#define INLINE static inline __attribute__((always_inline))
+
+static __attribute__((noinline)) hspz_status grow(hspz__records *records, hspz__host *host)
+{
+    const uint64_t capacity = records->capacity < 64 ? 64 : 2 * records->capacity;
+    hspz__record *items = hspz__alloc(host, capacity, sizeof *items);
+    if (items == NULL)
+        return HSPZ_E_MEMORY;
+    if (records->count > 0)
+        memcpy(items, records->items, records->count * sizeof *items);
+    hspz__free(host, records->items);
+    records->items = items;
+    records->capacity = capacity;
+    return HSPZ_OK;
+}
+
+INLINE hspz_status push(hspz__records *records, hspz__host *host, int64_t level, int64_t at, int64_t dip)
 {
     if (records->count == records->capacity) {
-        const uint64_t capacity = records->capacity < 64 ? 64 : 2 * records->capacity;
-        hspz__record *items = hspz__alloc(host, capacity, sizeof *items);
-        if (items == NULL)
-            return HSPZ_E_MEMORY;
-        if (records->count > 0)
-            memcpy(items, records->items, records->count * sizeof *items);
-        hspz__free(host, records->items);
-        records->items = items;
-        records->capacity = capacity;
+        hspz_status status = grow(records, host);
+        if (status != HSPZ_OK)
+            return status;
     }
     records->items[records->count++] = (hspz__record){.level = level, .at = at, .dip = dip};
     return HSPZ_OK;
 }
 
 /* Walks from query position `from` to `to` (exclusive) in steps of `step` = +1 or -1; records passed go to d->fresh. */
-static hspz_status walk_on(hspz__diagonal *d, walk *w, int64_t from, int64_t to, int64_t step)
+INLINE hspz_status walk_on(hspz__diagonal *d, walk *w, int64_t from, int64_t to, int64_t step)
 {
     const hspz__call *call = d->call;
     const uint8_t *query = call->query->classes;
     const uint8_t *target = call->cpu->target.classes + d->shift;
     const int32_t(*score)[HSPZ__SYMBOL_ROW] = call->cpu->symbols.score;
     const int64_t xdrop = call->cpu->plan->xdrop;
-    int64_t sum = w->sum, best = w->best, dip = w->dip, at = w->at;
+    int64_t sum = 0, best = 0, dip = 0, at = -1;
     for (int64_t p = from; p != to; p += step) {
         sum += score[target[p]][query[p]];
         if (sum > best) {
@@ -81,7 +91,7 @@ static hspz_status walk_on(hspz__diagonal *d, walk *w, int64_t from, int64_t to,
 
 /* The walk reached the next anchor: follow its chain. True when a record above the walk's best is left, which then is the
  * top of the chain. */
-static bool follow(hspz__records *chain, walk *w, int64_t xdrop)
+INLINE bool follow(hspz__records *chain, walk *w, int64_t xdrop)
 {
     while (chain->count > 0 && chain->items[chain->count - 1].level <= w->best) {
         const int64_t dip = chain->items[--chain->count].dip;
@@ -92,7 +102,7 @@ static bool follow(hspz__records *chain, walk *w, int64_t xdrop)
 }
 
 /* Puts the walk's own records on top of the chain, or makes them the chain when nothing of the old one is left. */
-static hspz_status renew(hspz__diagonal *d, const walk *w, bool joined)
+INLINE hspz_status renew(hspz__diagonal *d, const walk *w, bool joined)
 {
     hspz__host *host = d->call->cpu->host;
     hspz_status status = HSPZ_OK;
@@ -108,12 +118,17 @@ static hspz_status renew(hspz__diagonal *d, const walk *w, bool joined)
     return status;
 }
 
+INLINE hspz__reach reach_of(int64_t score, int64_t at)
+{
+    return (hspz__reach){.score = score > INT32_MAX ? INT32_MAX : (int32_t)score, .at = (uint32_t)at};
+}
+
 /* One side of one anchor. The next anchor's scan begins at `next` (in walking order) with sum *frame; `last` marks that there is
  * none, and `next` then is the end of the sequences. */
-static hspz_status one_side(hspz__diagonal *d, int64_t from, int64_t next, bool last, int64_t step,
+INLINE hspz_status one_side(hspz__diagonal *d, int64_t from, int64_t next, bool last, int64_t step,
                             int64_t *frame, hspz__reach *reach)
 {
-    walk w = {.at = -1};
+    walk w = {.ended = false};
     hspz_status status = walk_on(d, &w, from, next, step);
     if (status != HSPZ_OK)
         return status;
@@ -129,31 +144,38 @@ static hspz_status one_side(hspz__diagonal *d, int64_t from, int64_t next, bool 
         }
         joined = follow(&d->chain, &w, d->call->cpu->plan->xdrop);
     }
-    const hspz__record *best = joined ? &d->chain.items[0] : NULL;
-    *reach = best != NULL ? (hspz__reach){.score = best->level - start, .at = best->at}
-                          : (hspz__reach){.score = w.best - start, .at = w.at};
+    *reach = joined ? reach_of(d->chain.items[0].level - start, d->chain.items[0].at)
+                    : reach_of(w.best - start, w.at);
     *frame = start;
     return renew(d, &w, joined);
 }
 
-hspz_status hspz__diagonal_extend(hspz__diagonal *d)
+hspz_status hspz__diagonal_right(hspz__diagonal *d, hspz__reach *right)
 {
     const int64_t query_length = (int64_t)d->call->query->length;
     const int64_t target_length = (int64_t)d->call->cpu->target.length;
     const int64_t end = target_length - d->shift < query_length ? target_length - d->shift : query_length;
-    const int64_t begin = d->shift < 0 ? -d->shift : 0;
     hspz_status status = HSPZ_OK;
-    int64_t frame = 0;
+    int64_t frame = 0, next = end;
     d->chain.count = 0;
     for (uint64_t i = d->count; i-- > 0 && status == HSPZ_OK;) {
-        const bool last = i + 1 == d->count;
-        const int64_t next = last ? end : (int64_t)d->anchors[i + 1];
-        status = one_side(d, d->anchors[i], next, last, 1, &frame, &d->right[i]);
+        const int64_t from = (int64_t)(uint32_t)d->anchors[i];
+        status = one_side(d, from, next, i + 1 == d->count, 1, &frame, &right[i]);
+        next = from;
     }
+    return status;
+}
+
+hspz_status hspz__diagonal_left(hspz__diagonal *d, hspz__reach *left)
+{
+    const int64_t begin = d->shift < 0 ? -d->shift : 0;
+    hspz_status status = HSPZ_OK;
+    int64_t frame = 0, next = begin - 1;
     d->chain.count = 0;
     for (uint64_t i = 0; i < d->count && status == HSPZ_OK; i++) {
-        const int64_t next = i == 0 ? begin - 1 : (int64_t)d->anchors[i - 1] - 1;
-        status = one_side(d, (int64_t)d->anchors[i] - 1, next, i == 0, -1, &frame, &d->left[i]);
+        const int64_t from = (int64_t)(uint32_t)d->anchors[i] - 1;
+        status = one_side(d, from, next, i == 0, -1, &frame, &left[i]);
+        next = from;
     }
     return status;
 }

@@ -16,22 +16,25 @@ typedef struct hspz__records {
     uint64_t count, capacity;
 } hspz__records;
 
+/* The best prefix of one side of an anchor: its score, at most INT32_MAX, and the query position of its last base; without a positive
+ * prefix score 0 and position HSPZ__NOWHERE. */
+#define HSPZ__NOWHERE UINT32_MAX
 typedef struct hspz__reach {
-    int64_t score;
-    int64_t at; /* query position of the best prefix's last base, -1 without a positive one */
+    int32_t score;
+    uint32_t at;
 } hspz__reach;
 
 /* One diagonal: query position q pairs with target position q + shift. */
 typedef struct hspz__diagonal {
     const hspz__call *call;
     int64_t shift;
-    const uint32_t *anchors; /* query positions, ascending; equal ones allowed */
+    const uint64_t *anchors; /* query positions in the low 32 bits, ascending; equal ones allowed */
     uint64_t count;
-    hspz__reach *right, *left;  /* [count] results */
     hspz__records chain, fresh; /* scratch; kept between diagonals */
 } hspz__diagonal;
 
-/* HSPZ_E_MEMORY without an error text. */
-hspz_status hspz__diagonal_extend(hspz__diagonal *diagonal);
+/* right[i] and left[i] of all anchors. HSPZ_E_MEMORY without an error text. */
+hspz_status hspz__diagonal_right(hspz__diagonal *diagonal, hspz__reach *right);
+hspz_status hspz__diagonal_left(hspz__diagonal *diagonal, hspz__reach *left);
 
 #endif

@@ -16,9 +16,6 @@ typedef struct worker_state {
     hspz__found_list found;
     uint64_t survivors, accepted;
     hspz__diagonal diagonal;
-    uint64_t *spare; /* for the sort */
-    uint32_t *queries;
-    uint64_t capacity; /* anchors that the scratch holds */
 } worker_state;
 
 typedef struct extension {
@@ -31,6 +28,8 @@ typedef struct extension {
     uint64_t *places; /* [list][bucket] */
     uint64_t *begin;  /* [buckets + 1] */
     uint64_t *keys;   /* diagonal in the bucket << 32 | q */
+    uint64_t *spare;  /* as many: the sort's other array, and then right extents */
+    hspz__reach *left;
     worker_state *workers;
 } extension;
 
@@ -141,7 +140,26 @@ static uint64_t place_lists(extension *e)
 
 /* ---- one bucket */
 
-static void sort_keys(uint64_t *keys, uint64_t *spare, uint64_t n)
+/* One pass of a stable radix sort over `width` bits. */
+static void sort_pass(const uint64_t *from, uint64_t *to, uint64_t n, uint32_t shift, uint32_t width)
+{
+    uint64_t place[1u << 11];
+    const uint64_t mask = (UINT64_C(1) << width) - 1;
+    memset(place, 0, (mask + 1) * sizeof *place);
+    for (uint64_t i = 0; i < n; i++)
+        place[from[i] >> shift & mask]++;
+    uint64_t sum = 0;
+    for (uint64_t d = 0; d <= mask; d++) {
+        const uint64_t count = place[d];
+        place[d] = sum;
+        sum += count;
+    }
+    for (uint64_t i = 0; i < n; i++)
+        to[place[from[i] >> shift & mask]++] = from[i];
+}
+
+/* Returns the array that holds the result, one of the two; bits in which all keys agree cost nothing. */
+static uint64_t *sort_keys(uint64_t *keys, uint64_t *spare, uint64_t n)
 {
     if (n <= 32) {
         for (uint64_t i = 1; i < n; i++) {
@@ -151,51 +169,20 @@ static void sort_keys(uint64_t *keys, uint64_t *spare, uint64_t n)
                 keys[j] = keys[j - 1];
             keys[j] = key;
         }
-        return;
+        return keys;
     }
     uint64_t differ = 0;
     for (uint64_t i = 1; i < n; i++)
         differ |= keys[i] ^ keys[0];
-    uint64_t *from = keys, *to = spare;
-    for (uint32_t shift = 0; shift < 64; shift += 8) {
-        if ((differ >> shift & 0xff) == 0)
-            continue;
-        uint64_t place[256] = {0};
-        for (uint64_t i = 0; i < n; i++)
-            place[from[i] >> shift & 0xff]++;
-        uint64_t sum = 0;
-        for (uint32_t d = 0; d < 256; d++) {
-            const uint64_t count = place[d];
-            place[d] = sum;
-            sum += count;
-        }
-        for (uint64_t i = 0; i < n; i++)
-            to[place[from[i] >> shift & 0xff]++] = from[i];
-        uint64_t *swap = from;
-        from = to;
-        to = swap;
+    const uint32_t width = n < 2048 ? 7 : 11;
+    for (uint32_t shift = 0; shift < 64 && differ >> shift != 0; shift += width) {
+        shift += (uint32_t)__builtin_ctzll(differ >> shift);
+        sort_pass(keys, spare, n, shift, shift + width > 64 ? 64 - shift : width);
+        uint64_t *swap = keys;
+        keys = spare;
+        spare = swap;
     }
-    if (from != keys)
-        memcpy(keys, from, n * sizeof *keys);
-}
-
-static hspz_status reserve_scratch(worker_state *w, hspz__host *host, uint64_t n)
-{
-    if (w->capacity >= n)
-        return HSPZ_OK;
-    hspz__free(host, w->spare);
-    hspz__free(host, w->queries);
-    hspz__free(host, w->diagonal.right);
-    hspz__free(host, w->diagonal.left);
-    w->spare = hspz__alloc(host, n, sizeof *w->spare);
-    w->queries = hspz__alloc(host, n, sizeof *w->queries);
-    w->diagonal.right = hspz__alloc(host, n, sizeof *w->diagonal.right);
-    w->diagonal.left = hspz__alloc(host, n, sizeof *w->diagonal.left);
-    w->capacity = 0;
-    if (w->spare == NULL || w->queries == NULL || w->diagonal.right == NULL || w->diagonal.left == NULL)
-        return HSPZ_E_MEMORY;
-    w->capacity = n;
-    return HSPZ_OK;
+    return keys;
 }
 
 static uint64_t label_of(const extension *e, uint32_t r, uint32_t q)
@@ -212,31 +199,34 @@ static uint64_t label_of(const extension *e, uint32_t r, uint32_t q)
 }
 
 /* Gate, entropy and collection of one diagonal whose extents are known. */
-static hspz_status collect(extension *e, worker_state *w, const hspz__diagonal *d)
+static hspz_status collect(extension *e, worker_state *w, const hspz__reach *left, const hspz__reach *right)
 {
+    const hspz__diagonal *d = &w->diagonal;
     const int32_t keep = e->call->cpu->plan->keep_total;
-    hspz__found last = {.label = UINT64_MAX};
+    hspz__found last = {.label = 0};
     bool last_accepted = false, any = false;
     for (uint64_t i = 0; i < d->count; i++) {
-        const int32_t total = hspz__total(d->left[i].score, d->right[i].score);
+        const int32_t total = hspz__total(left[i].score, right[i].score);
         if (total < keep)
             continue;
         w->survivors++;
-        const int64_t q = d->anchors[i];
-        const int64_t start = d->left[i].at >= 0 ? d->left[i].at : q;
-        const int64_t end = d->right[i].at >= 0 ? d->right[i].at : q - 1;
-        hspz__found found = {.label = label_of(e, (uint32_t)(q + d->shift), (uint32_t)q),
-                             .hsp = {.target_start = (uint32_t)(start + d->shift),
-                                     .query_start = (uint32_t)start,
-                                     .extent = (uint32_t)(end - start)}};
-        if (any && last.hsp.query_start == found.hsp.query_start && last.hsp.extent == found.hsp.extent) {
+        const uint32_t q = (uint32_t)d->anchors[i], r = (uint32_t)(q + d->shift);
+        const uint32_t start = left[i].at != HSPZ__NOWHERE ? left[i].at : q;
+        const uint32_t end = right[i].at != HSPZ__NOWHERE ? right[i].at : q - 1;
+        hspz__found found = {.hsp = {.target_start = (uint32_t)(start + d->shift),
+                                     .query_start = start,
+                                     .extent = end - start}};
+        if (any && last.hsp.query_start == start && last.hsp.extent == found.hsp.extent) {
             w->accepted += last_accepted;
-            if (!last_accepted || last.label == found.label)
+            if (!last_accepted)
+                continue;
+            found.label = label_of(e, r, q);
+            if (last.label == found.label)
                 continue;
             found.hsp.score = last.hsp.score;
         } else {
-            found.hsp.score =
-                hspz__accept(e->call, found.hsp.target_start, found.hsp.query_start, found.hsp.extent, total);
+            found.hsp.score = hspz__accept(e->call, found.hsp.target_start, start, found.hsp.extent, total);
+            found.label = label_of(e, r, q);
             last_accepted = found.hsp.score != INT32_MIN;
             any = true;
             w->accepted += last_accepted;
@@ -259,31 +249,26 @@ static hspz_status work_bucket(void *context, uint32_t worker, uint64_t bucket)
     const uint64_t n = e->begin[bucket + 1] - e->begin[bucket];
     if (n == 0)
         return HSPZ_OK;
-    hspz_status status = reserve_scratch(w, e->call->cpu->host, n);
-    if (status != HSPZ_OK)
-        return status;
-    uint64_t *keys = e->keys + e->begin[bucket];
-    sort_keys(keys, w->spare, n);
-    for (uint64_t i = 0; i < n; i++)
-        w->queries[i] = (uint32_t)keys[i];
+    uint64_t *one = e->keys + e->begin[bucket], *two = e->spare + e->begin[bucket];
+    const uint64_t *keys = sort_keys(one, two, n);
+    hspz__reach *right = (hspz__reach *)(void *)(keys == one ? two : one);
+    hspz__reach *left = e->left + e->begin[bucket];
     hspz__diagonal *d = &w->diagonal;
     d->call = e->call;
-    hspz__reach *right = d->right, *left = d->left;
+    hspz_status status = HSPZ_OK;
     uint64_t end = 0;
     for (uint64_t begin = 0; begin < n && status == HSPZ_OK; begin = end) {
         for (end = begin + 1; end < n && keys[end] >> 32 == keys[begin] >> 32; end++)
             ;
         d->shift = (int64_t)((bucket << e->shift) + (keys[begin] >> 32)) - (int64_t)e->call->query->length;
-        d->anchors = w->queries + begin;
+        d->anchors = keys + begin;
         d->count = end - begin;
-        d->right = right + begin;
-        d->left = left + begin;
-        status = hspz__diagonal_extend(d);
+        status = hspz__diagonal_right(d, right + begin);
         if (status == HSPZ_OK)
-            status = collect(e, w, d);
+            status = hspz__diagonal_left(d, left + begin);
+        if (status == HSPZ_OK)
+            status = collect(e, w, left + begin, right + begin);
     }
-    d->right = right;
-    d->left = left;
     return status;
 }
 
@@ -306,9 +291,11 @@ static hspz_status run(extension *e, uint64_t anchors)
     hspz__pool *pool = e->call->cpu->pool;
     e->places = hspz__alloc(host, (uint64_t)e->buckets * e->list_count, sizeof *e->places);
     e->begin = hspz__alloc(host, (uint64_t)e->buckets + 1, sizeof *e->begin);
-    e->keys = hspz__scratch_get(&e->call->cpu->diagonals, host, anchors, sizeof *e->keys);
-    if (e->places == NULL || e->begin == NULL || e->keys == NULL)
+    e->keys = hspz__scratch_get(&e->call->cpu->pairs, host, 2 * anchors, sizeof *e->keys);
+    e->left = hspz__scratch_get(&e->call->cpu->diagonals, host, anchors, sizeof *e->left);
+    if (e->places == NULL || e->begin == NULL || e->keys == NULL || e->left == NULL)
         return HSPZ_E_MEMORY;
+    e->spare = e->keys + anchors;
     hspz_status status = hspz__pool_run(pool, e->list_count, count_list, e, NULL);
     if (status != HSPZ_OK)
         return status;
@@ -343,10 +330,6 @@ static void free_workers(extension *e)
     for (uint32_t i = 0; e->workers != NULL && i < hspz__pool_threads(e->call->cpu->pool); i++) {
         worker_state *w = &e->workers[i];
         hspz__found_free(&w->found, host);
-        hspz__free(host, w->spare);
-        hspz__free(host, w->queries);
-        hspz__free(host, w->diagonal.right);
-        hspz__free(host, w->diagonal.left);
         hspz__free(host, w->diagonal.chain.items);
         hspz__free(host, w->diagonal.fresh.items);
     }
