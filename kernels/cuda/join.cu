@@ -1,0 +1,499 @@
+/* join.cu -- see join.h.
+ *
+ * A warp takes 16 query windows that are neighbours in word order, looks up the buckets of all their variants, lists the
+ * non-empty ones, and then goes through the hits of the list 32 at a time: which entry a hit belongs to follows from one
+ * OR over the warp, so that no lane idles however short the buckets are. All lanes run the same straight line of
+ * table steps. The few hits whose scan has not ended within the context wait in a queue in shared memory; 32 of them at a
+ * time go on along the packed sequences. What the filter cannot reject is collected and written 32 keys at a time.
+ *
+ * Cost: about 15 shared-memory lookups and 200 instructions a hit; device memory is read 3 to 11 bytes a hit. The table
+ * (64 KiB) and the lists leave room for one block of up to 24 warps on an SM.
+ */
+#include "device.cuh"
+#include "join.h"
+
+#define GROUP 16u      /* query windows a warp takes */
+#define ENTRIES 256u   /* GROUP x HSPZ__VARIANTS_MAX */
+#define HEAVY 16384u   /* a longer bucket is cut into parts */
+#define QUEUE 64u
+#define MOST_WARPS 24
+
+struct warp_space {
+    uint32_t start[ENTRIES]; /* first hit of the entry in the list */
+    uint32_t delta[ENTRIES]; /* index of a hit's target position less the hit's number */
+    uint32_t meta[ENTRIES];  /* query 4 bits, window_best 14, window_sum 14 signed */
+    uint32_t r[QUEUE], q[QUEUE], best[QUEUE];
+    int32_t right_m[QUEUE], right_h[QUEUE], left_m[QUEUE], left_h[QUEUE];
+    uint64_t found[QUEUE];
+};
+
+struct list {
+    uint32_t entries, hits;
+};
+
+struct queues {
+    unsigned pending, found;
+};
+
+size_t hspz__cuda_join_shared(unsigned warps)
+{
+    return HSPZ__FILTER_ENTRIES * sizeof(uint32_t) + warps * sizeof(warp_space);
+}
+
+__device__ __forceinline__ uint32_t meta_of(const hspz__cuda_filter &f, uint32_t query, uint32_t variant)
+{
+    return query | (uint32_t)f.window_best[variant] << 4 | (uint32_t)f.window_sum[variant] << 18;
+}
+
+/* Cuts a heavy bucket into parts for the second launch. */
+__device__ void list_parts(const hspz__cuda_join &j, uint32_t first, uint32_t length, uint32_t query, uint32_t variant)
+{
+    const uint32_t parts = (length + HEAVY - 1) / HEAVY;
+    const unsigned long long at = atomicAdd(&j.counters->parts, (unsigned long long)parts);
+    for (uint32_t k = 0; k < parts && at + k < j.part_capacity; k++) {
+        const hspz__cuda_part part = {first + k * HEAVY, k + 1 < parts ? HEAVY : length - k * HEAVY, query, variant};
+        j.parts[at + k] = part;
+    }
+}
+
+/* The non-empty buckets of the windows base .. base + GROUP - 1: half a warp a variant. */
+__device__ list make_list(const hspz__cuda_join &j, uint32_t base, uint32_t windows, warp_space *space)
+{
+    const unsigned lane = hspz__lane(), mine = lane % GROUP, half = lane / GROUP;
+    const bool have = base + mine < windows;
+    const uint32_t word = have ? j.query_words[base + mine] : 0;
+    list l = {0, 0};
+    __syncwarp();
+    for (uint32_t v0 = 0; v0 < j.word.variant_count; v0 += 2) {
+        const uint32_t v = v0 + half;
+        uint32_t length = 0, first = 0;
+        if (have && v < j.word.variant_count) {
+            const uint32_t other = word ^ j.word.variant_mask[v];
+            if (other >= j.word_begin && other < j.word_end)
+                length = hspz__bucket(j.index.ends, other, &first);
+            if (length > HEAVY) {
+                list_parts(j, first, length, base + mine, v);
+                length = 0;
+            }
+        }
+        const unsigned full = __ballot_sync(HSPZ__FULL, length > 0);
+        const uint32_t end = l.hits + hspz__warp_prefix(length);
+        if (length > 0) {
+            const unsigned at = l.entries + __popc(full & hspz__lanes_below());
+            space->start[at] = end - length;
+            space->delta[at] = first - (end - length);
+            space->meta[at] = meta_of(j.filter, mine, v);
+        }
+        l.entries += __popc(full);
+        l.hits = __shfl_sync(HSPZ__FULL, end, 31);
+    }
+    __syncwarp();
+    return l;
+}
+
+__device__ __forceinline__ uint32_t entry_at(const uint32_t *table, uint32_t byte_offset)
+{
+    return *(const uint32_t *)((const unsigned char *)table + byte_offset);
+}
+
+/* Two fields of a word of XORed contexts. */
+__device__ __forceinline__ uint32_t low_field(uint32_t x)
+{
+    return x & 0xfffcu;
+}
+
+__device__ __forceinline__ uint32_t high_field(uint32_t x)
+{
+    return x >> 16;
+}
+
+enum { REJECTED, FOUND, PENDING };
+
+struct trial {
+    hspz__side right, left;
+    int32_t best; /* left side within the window, at most */
+};
+
+/* The straight line: all fields of the context. */
+__device__ __forceinline__ int try_hit(const hspz__cuda_filter &f, const uint32_t *table, const uint4 *target,
+                                       const uint4 *query, uint32_t meta, trial *t)
+{
+    const uint4 ta = __ldg(target), tb = __ldg(target + 1), qa = __ldg(query), qb = __ldg(query + 1);
+    const uint32_t x0 = ta.x ^ qa.x, x1 = ta.y ^ qa.y, x2 = ta.z ^ qa.z, x3 = ta.w ^ qa.w;
+    const uint32_t x4 = tb.x ^ qb.x, x5 = tb.y ^ qb.y, x6 = tb.z ^ qb.z, x7 = tb.w ^ qb.w;
+    const int32_t headroom = f.headroom;
+
+    int32_t sum;
+    int32_t best = (int32_t)hspz__filter_sum_best(entry_at(table, low_field(x0)), &sum);
+    if (f.dont_care > HSPZ__FILTER_BLOCK) {
+        int32_t more;
+        const int32_t other = (int32_t)hspz__filter_sum_best(entry_at(table, high_field(x0)), &more) + sum;
+        best = other > best ? other : best;
+        sum += more;
+    }
+    sum += (int32_t)meta >> 18;
+    t->best = best + (int32_t)(meta >> 4 & 0x3fffu);
+
+    t->right.m = 0;
+    t->right.h = headroom;
+    t->left.m = sum > 0 ? sum : 0;
+    t->left.h = headroom + (sum < 0 ? sum : 0);
+    hspz__side_step(&t->right, entry_at(table, low_field(x1)), headroom);
+    hspz__side_step(&t->left, entry_at(table, high_field(x4)), headroom);
+    hspz__side_step(&t->right, entry_at(table, high_field(x1)), headroom);
+    hspz__side_step(&t->left, entry_at(table, low_field(x5)), headroom);
+    hspz__side_step(&t->right, entry_at(table, low_field(x2)), headroom);
+    hspz__side_step(&t->left, entry_at(table, high_field(x5)), headroom);
+    hspz__side_step(&t->right, entry_at(table, high_field(x2)), headroom);
+    hspz__side_step(&t->left, entry_at(table, low_field(x6)), headroom);
+    hspz__side_step(&t->right, entry_at(table, low_field(x3)), headroom);
+    hspz__side_step(&t->left, entry_at(table, high_field(x6)), headroom);
+    hspz__side_step(&t->right, entry_at(table, high_field(x3)), headroom);
+    hspz__side_step(&t->left, entry_at(table, low_field(x7)), headroom);
+    hspz__side_step(&t->right, entry_at(table, low_field(x4)), headroom);
+    hspz__side_step(&t->left, entry_at(table, high_field(x7)), headroom);
+
+    const int32_t left = t->left.m > t->best ? t->left.m : t->best;
+    if ((x0 & 3u) != 0 || t->right.m + left >= f.keep)
+        return FOUND;
+    return t->right.h >= 0 || t->left.h >= 0 ? PENDING : REJECTED;
+}
+
+/* Writes the last `count` keys found. */
+__device__ void flush_found(const hspz__cuda_join &j, warp_space *space, queues *queue, unsigned count)
+{
+    const unsigned lane = hspz__lane();
+    unsigned long long at = 0;
+    __syncwarp();
+    if (lane == 0)
+        at = atomicAdd(&j.counters->candidates, (unsigned long long)count);
+    at = __shfl_sync(HSPZ__FULL, at, 0);
+    if (lane < count && at + lane < j.capacity)
+        j.keys[at + lane] = space->found[queue->found - count + lane];
+    queue->found -= count;
+    __syncwarp();
+}
+
+__device__ __forceinline__ void push_found(const hspz__cuda_join &j, warp_space *space, queues *queue, bool push,
+                                           uint32_t r, uint32_t q)
+{
+    const unsigned who = __ballot_sync(HSPZ__FULL, push);
+    if (who == 0)
+        return;
+    if (push)
+        space->found[queue->found + __popc(who & hspz__lanes_below())] = HSPZ__CUDA_KEY(r, q, j.query.length);
+    queue->found += __popc(who);
+    if (queue->found >= 32)
+        flush_found(j, space, queue, 32);
+}
+
+/* Two blocks of a side that has not stopped, `off` bases from the window; true when an odd symbol makes it undecidable. */
+template <bool LEFT>
+__device__ __forceinline__ bool go_on(const hspz__cuda_join &j, const uint32_t *table, hspz__side *side, uint32_t t_edge,
+                                      uint32_t q_edge, uint32_t off)
+{
+    const uint32_t t_room = LEFT ? t_edge : j.target.length - t_edge, q_room = LEFT ? q_edge : j.query.length - q_edge;
+    if (off >= (t_room < q_room ? t_room : q_room)) {
+        side->h = HSPZ__FILTER_DEAD; /* the block's edge ends the scan */
+        return false;
+    }
+    const int64_t t = LEFT ? (int64_t)t_edge - off - 14 : (int64_t)t_edge + off;
+    const int64_t q = LEFT ? (int64_t)q_edge - off - 14 : (int64_t)q_edge + off;
+    if ((j.target.odd != NULL && hspz__any_odd(j.target.odd, t, t + 14, j.target.length)) ||
+        (j.query.odd != NULL && hspz__any_odd(j.query.odd, q, q + 14, j.query.length)))
+        return true;
+    uint32_t x = hspz__codes(j.target.codes, t) ^ hspz__codes(j.query.codes, q);
+    if (LEFT) { /* nearest base first: reverse the bits, then swap the two of each base back */
+        x = __brev(x) >> 4;
+        x = (x & 0x55555555u) << 1 | (x >> 1 & 0x55555555u);
+    }
+    hspz__side_step(side, table[x & (HSPZ__FILTER_ENTRIES - 1)], j.filter.headroom);
+    hspz__side_step(side, table[x >> 14 & (HSPZ__FILTER_ENTRIES - 1)], j.filter.headroom);
+    return false;
+}
+
+/* Takes the last `count` pending hits to their end. */
+__device__ void work_pending(const hspz__cuda_join &j, const uint32_t *table, warp_space *space, queues *queue,
+                             unsigned count)
+{
+    const unsigned lane = hspz__lane();
+    bool found = false;
+    uint32_t r = 0, q = 0;
+    __syncwarp();
+    if (lane < count) {
+        const unsigned at = queue->pending - count + lane;
+        hspz__side right = {space->right_m[at], space->right_h[at]}, left = {space->left_m[at], space->left_h[at]};
+        const int32_t best = (int32_t)space->best[at];
+        r = space->r[at];
+        q = space->q[at];
+        uint32_t off = HSPZ__FILTER_SIDE * HSPZ__FILTER_BLOCK;
+        while (!found && (right.h >= 0 || left.h >= 0)) {
+            if (right.h >= 0)
+                found = go_on<false>(j, table, &right, r, q, off);
+            if (left.h >= 0)
+                found = go_on<true>(j, table, &left, r - j.word.window, q - j.word.window, off) || found;
+            off += 14;
+            if (right.m + (left.m > best ? left.m : best) >= j.filter.keep)
+                found = true;
+        }
+    }
+    queue->pending -= count;
+    __syncwarp();
+    push_found(j, space, queue, found, r, q);
+}
+
+__device__ __forceinline__ void push_pending(const hspz__cuda_join &j, const uint32_t *table, warp_space *space,
+                                             queues *queue, bool push, const trial &t, uint32_t r, uint32_t q)
+{
+    const unsigned who = __ballot_sync(HSPZ__FULL, push);
+    if (who == 0)
+        return;
+    if (push) {
+        const unsigned at = queue->pending + __popc(who & hspz__lanes_below());
+        space->r[at] = r;
+        space->q[at] = q;
+        space->best[at] = (uint32_t)t.best;
+        space->right_m[at] = t.right.m;
+        space->right_h[at] = t.right.h;
+        space->left_m[at] = t.left.m;
+        space->left_h[at] = t.left.h;
+    }
+    queue->pending += __popc(who);
+    if (queue->pending >= 32)
+        work_pending(j, table, space, queue, 32);
+}
+
+/* All hits of a list whose queries count from `base`. */
+__device__ void work_list(const hspz__cuda_join &j, const uint32_t *table, warp_space *space, queues *queue, list l,
+                          uint32_t base)
+{
+    const unsigned lane = hspz__lane();
+    uint32_t current = 0; /* entry of the first hit of the window of 32 */
+    for (uint32_t first = 0; first < l.hits; first += 32) {
+        const uint32_t look = current + 1 + lane;
+        const uint32_t ahead = look < l.entries ? space->start[look] - first : 32;
+        const unsigned begins = hspz__warp_or(ahead < 32 ? 1u << ahead : 0u);
+        const uint32_t entry = current + __popc(begins & hspz__lanes_upto());
+        current += __popc(begins);
+        int verdict = REJECTED;
+        uint32_t hit = 0, query = 0;
+        trial t;
+        if (first + lane < l.hits) {
+            const uint32_t meta = space->meta[entry];
+            hit = space->delta[entry] + first + lane;
+            query = base + (meta & 15u);
+            verdict = try_hit(j.filter, table, (const uint4 *)j.target_contexts + 2 * (uint64_t)(hit - j.slice),
+                              (const uint4 *)j.query_contexts + 2 * (uint64_t)query, meta, &t);
+        }
+        if (!__any_sync(HSPZ__FULL, verdict != REJECTED))
+            continue;
+        uint32_t r = 0, q = 0;
+        if (verdict != REJECTED) {
+            r = j.index.positions[hit] + j.word.window;
+            q = j.query_windows[query] + j.word.window;
+        }
+        push_found(j, space, queue, verdict == FOUND, r, q);
+        push_pending(j, table, space, queue, verdict == PENDING, t, r, q);
+    }
+}
+
+/* The next piece of work: false when there is none. */
+template <bool PARTS>
+__device__ bool next_list(const hspz__cuda_join &j, uint32_t windows, warp_space *space, list *l, uint32_t *base)
+{
+    unsigned long long turn = 0;
+    if (hspz__lane() == 0)
+        turn = atomicAdd(&j.counters->next, 1ull);
+    turn = __shfl_sync(HSPZ__FULL, turn, 0);
+    if (!PARTS) {
+        if (turn * GROUP >= windows)
+            return false;
+        *base = (uint32_t)turn * GROUP;
+        *l = make_list(j, *base, windows, space);
+        return true;
+    }
+    if (turn >= j.counters->parts || turn >= j.part_capacity)
+        return false;
+    const hspz__cuda_part part = j.parts[turn];
+    __syncwarp();
+    if (hspz__lane() == 0) {
+        space->start[0] = 0;
+        space->delta[0] = part.first;
+        space->meta[0] = meta_of(j.filter, 0, part.variant);
+    }
+    __syncwarp();
+    l->entries = 1;
+    l->hits = part.count;
+    *base = part.query;
+    return true;
+}
+
+template <bool PARTS> __global__ void __launch_bounds__(32 * MOST_WARPS, 1) join_kernel(hspz__cuda_join j)
+{
+    HSPZ__DYNAMIC_SHARED(shared);
+    uint32_t *const table = (uint32_t *)shared;
+    warp_space *const space = (warp_space *)(shared + HSPZ__FILTER_ENTRIES * sizeof(uint32_t)) + threadIdx.x / 32;
+    for (unsigned i = threadIdx.x; i < HSPZ__FILTER_ENTRIES; i += blockDim.x)
+        table[i] = j.filter.table[i];
+    __syncthreads();
+    const uint32_t windows = (uint32_t)j.counters->windows;
+    queues queue = {0, 0};
+    list l;
+    uint32_t base;
+    while (next_list<PARTS>(j, windows, space, &l, &base))
+        work_list(j, table, space, &queue, l, base);
+    if (queue.pending > 0)
+        work_pending(j, table, space, &queue, queue.pending);
+    if (queue.found > 0)
+        flush_found(j, space, &queue, queue.found);
+}
+
+cudaError_t hspz__cuda_join_run(const hspz__cuda_join *join, int parts, unsigned blocks, unsigned warps,
+                                cudaStream_t stream)
+{
+    const hspz__cuda_join j = *join;
+    const size_t shared = hspz__cuda_join_shared(warps);
+    cudaError_t error = parts ? HSPZ__RAISE_SHARED(join_kernel<true>, shared) : HSPZ__RAISE_SHARED(join_kernel<false>, shared);
+    if (error != cudaSuccess)
+        return error;
+    if (parts)
+        return HSPZ__LAUNCH(join_kernel<true>, blocks, 32 * warps, shared, stream, j);
+    return HSPZ__LAUNCH(join_kernel<false>, blocks, 32 * warps, shared, stream, j);
+}
+
+/* ---- counts */
+
+__device__ unsigned long long hits_of_word(const hspz__cuda_join &j, uint32_t word)
+{
+    unsigned long long hits = 0;
+    for (uint32_t v = 0; v < j.word.variant_count; v++) {
+        uint32_t first;
+        hits += hspz__bucket(j.index.ends, word ^ j.word.variant_mask[v], &first);
+    }
+    return hits;
+}
+
+#define LOCAL_BATCHES 1024u
+
+__global__ void count_kernel(hspz__cuda_join j, uint32_t begin, uint32_t batch_size, uint32_t batches,
+                             unsigned long long *batch_hits)
+{
+    __shared__ unsigned long long local[LOCAL_BATCHES];
+    const bool few = batches <= LOCAL_BATCHES;
+    for (unsigned i = threadIdx.x; few && i < batches; i += blockDim.x)
+        local[i] = 0;
+    __syncthreads();
+    const uint64_t windows = j.counters->windows;
+    for (uint64_t i = hspz__thread(); i < windows; i += hspz__threads()) {
+        const unsigned long long hits = hits_of_word(j, j.query_words[i]);
+        const uint32_t batch = (j.query_windows[i] - begin) / batch_size;
+        if (hits > 0)
+            atomicAdd(few ? &local[batch] : &batch_hits[batch], hits);
+    }
+    __syncthreads();
+    for (unsigned i = threadIdx.x; few && i < batches; i += blockDim.x)
+        if (local[i] > 0)
+            atomicAdd(&batch_hits[i], local[i]);
+}
+
+__global__ void summary_kernel(const unsigned long long *batch_hits, uint32_t batches, uint64_t max_hits,
+                               hspz__cuda_counters *counters)
+{
+    for (uint64_t i = hspz__thread(); i < batches; i += hspz__threads()) {
+        const unsigned long long hits = batch_hits[i];
+        atomicAdd(&counters->hits, hits);
+        atomicMax(&counters->most_hits, hits);
+        if (hits >> 32 != 0)
+            atomicMin(&counters->refused, (unsigned long long)i);
+        atomicAdd(&counters->chunks, hits / max_hits + 1);
+    }
+}
+
+cudaError_t hspz__cuda_join_count(const hspz__cuda_join *join, uint32_t most_windows, uint32_t begin, uint32_t batch_size,
+                                  uint32_t batches, uint64_t max_hits, unsigned long long *batch_hits,
+                                  cudaStream_t stream)
+{
+    const hspz__cuda_join j = *join;
+    const cudaError_t error = HSPZ__LAUNCH(count_kernel, hspz__grid(most_windows, 256, 2048), 256, 0, stream, j, begin,
+                                           batch_size, batches, batch_hits);
+    if (error != cudaSuccess)
+        return error;
+    hspz__cuda_counters *const counters = j.counters;
+    return HSPZ__LAUNCH(summary_kernel, hspz__grid(batches, 256, 1024), 256, 0, stream, batch_hits, batches, max_hits,
+                        counters);
+}
+
+__global__ void window_hits_kernel(hspz__cuda_join j, uint32_t begin, uint32_t count, uint32_t *hits)
+{
+    for (uint64_t i = hspz__thread(); i < count; i += hspz__threads()) {
+        const uint32_t at = begin + (uint32_t)i;
+        const bool valid = hspz__window_valid(j.query.classes, at, j.word.window);
+        hits[i] = valid ? (uint32_t)hits_of_word(j, hspz__word_at(j.word, j.query.codes, at)) : 0;
+    }
+}
+
+cudaError_t hspz__cuda_window_hits(const hspz__cuda_join *join, uint32_t begin, uint32_t count, uint32_t *hits,
+                                   cudaStream_t stream)
+{
+    const hspz__cuda_join j = *join;
+    return HSPZ__LAUNCH(window_hits_kernel, hspz__grid(count, 256, 1u << 20), 256, 0, stream, j, begin, count, hits);
+}
+
+/* SPEC section 5, step 3, for one batch: windows first .. end - 1 (counted from `begin`). */
+__device__ void cut_batch(const hspz__cuda_join &j, uint32_t begin, uint32_t first, uint32_t end, uint64_t max_hits,
+                          const uint32_t *before, uint64_t *cuts, uint32_t chunks)
+{
+    uint64_t done = 0, limit = max_hits; /* hits of the batch before the chunk; where it ends */
+    uint32_t from = first;
+    for (uint32_t c = 0; c + 1 < chunks; c++) {
+        uint32_t low = from, high = end; /* the first window whose inclusive prefix reaches the limit */
+        while (low < high) {
+            const uint32_t middle = low + (high - low) / 2;
+            if ((uint32_t)(before[middle + 1] - before[first]) < limit)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low == end) {
+            for (; c + 1 < chunks; c++)
+                cuts[c] = UINT64_MAX;
+            return;
+        }
+        const uint32_t word = hspz__word_at(j.word, j.query.codes, begin + low);
+        uint64_t previous = 0, sum = (uint32_t)(before[low] - before[first]);
+        uint32_t v = 0;
+        for (; v < j.word.variant_count; v++) {
+            uint32_t unused;
+            previous = sum;
+            sum += hspz__bucket(j.index.ends, word ^ j.word.variant_mask[v], &unused);
+            if (sum >= limit)
+                break;
+        }
+        const uint64_t seed = (uint64_t)(begin + low) << 4 | v;
+        const bool has_hits = previous > done; /* else one bucket reaches the limit by itself: the chunk is that seed */
+        cuts[c] = has_hits ? seed : seed + 1;
+        done = has_hits ? previous : sum;
+        limit = done + max_hits;
+        from = low;
+    }
+}
+
+__global__ void cuts_kernel(hspz__cuda_join j, uint32_t begin, uint32_t count, uint32_t batch_size, uint32_t batches,
+                            uint64_t max_hits, const uint32_t *before, const uint32_t *first_chunk, uint64_t *cuts)
+{
+    const uint64_t b = hspz__thread();
+    if (b >= batches)
+        return;
+    const uint64_t first = b * batch_size, end = first + batch_size < count ? first + batch_size : count;
+    cut_batch(j, begin, (uint32_t)first, (uint32_t)end, max_hits, before, cuts + first_chunk[b],
+              first_chunk[b + 1] - first_chunk[b]);
+}
+
+cudaError_t hspz__cuda_cuts(const hspz__cuda_join *join, uint32_t begin, uint32_t count, uint32_t batch_size,
+                            uint32_t batches, uint64_t max_hits, const uint32_t *before, const uint32_t *first_chunk,
+                            uint64_t *cuts, cudaStream_t stream)
+{
+    const hspz__cuda_join j = *join;
+    return HSPZ__LAUNCH(cuts_kernel, hspz__grid(batches, 32, 1u << 30), 32, 0, stream, j, begin, count, batch_size,
+                        batches, max_hits, before, first_chunk, cuts);
+}

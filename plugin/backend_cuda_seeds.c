@@ -1,0 +1,678 @@
+/* backend_cuda_seeds.c -- the pipeline of seed texts 000 and 001: seeds, counts, prefix, chunk walk, expansion, gate; see
+ * backend_cuda.h.
+ *
+ * Idea: it serves all three levels, a host's own index, the `lastz` rule, and gate = warp. A batch is worked off in parts
+ * (of seeds) and pieces (of hits) that fit the buffers; all borders are hit numbers within the batch, so that neither shows in the
+ * result. Where a MAX_HITS chunk ends, the candidates gathered so far go to hspz__cuda_finish.
+ *
+ *   part    up to PART_SEEDS seeds with their prefix
+ *   piece   up to piece_hits anchors, expanded, gated, compacted
+ */
+#include "backend_cuda.h"
+
+#include "../kernels/cuda/gate.h"
+#include "../kernels/cuda/index.h"
+#include "../kernels/cuda/lastz.h"
+#include "../kernels/cuda/primitives.h"
+#include "../kernels/cuda/seeds.h"
+
+#include <string.h>
+#include <time.h>
+
+#define PART_SEEDS ((uint64_t)1 << 24)
+#define PIECE_HITS ((uint64_t)1 << 23)
+#define PIECE_BYTES 40u /* of the arrays of a piece, per hit */
+#define MOST_CANDIDATES ((uint64_t)1 << 25)
+
+#define DO(what, step) HSPZ__TRY(hspz__cuda_check((step), (what), call->error))
+
+static double now(void)
+{
+    struct timespec t;
+    if (clock_gettime(CLOCK_MONOTONIC, &t) != 0)
+        return 0.0;
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Where the hits of a batch come from; one of the three. */
+typedef struct source {
+    int windows;           /* level (a): the batch's windows first .. first + count - 1, variant_count seeds each */
+    uint32_t first;
+    const uint64_t *seeds; /* level (b), host memory */
+    const hspz_anchor_batch *anchors; /* level (c) */
+    uint64_t count;        /* seeds, or anchors */
+} source;
+
+typedef struct part {
+    uint64_t first, count; /* seeds of the batch */
+    uint64_t base, hits;   /* hits of the batch before it, and its own */
+} part;
+
+typedef struct seed_run {
+    hspz__cuda_call *call;
+    source from;
+    uint64_t part_seeds, piece_hits;
+    /* device */
+    uint64_t *seeds, *anchors, *sorted;
+    uint32_t *prefix, *offsets, *flags, *before, *ids[2], *slots[2], *slot_ends, *marks;
+    unsigned long long *sums;
+    hspz__cuda_candidates candidates;
+    /* host */
+    unsigned long long *host_sums;
+    uint32_t *host_offsets;
+    uint32_t *host_prefix; /* HSPZ_CHUNK_WALK=full: the whole part; sparse: one block */
+    uint32_t found;        /* candidates so far */
+    part now;
+} seed_run;
+
+/* ---- buffers */
+
+static uint64_t blocks_of(uint64_t seeds)
+{
+    return (seeds + HSPZ__SEED_BLOCK - 1) / HSPZ__SEED_BLOCK;
+}
+
+static void take_run(hspz__cuda_arena *arena, seed_run *run, uint32_t capacity)
+{
+    const uint64_t seeds = run->part_seeds, piece = run->piece_hits, blocks = blocks_of(seeds);
+    run->seeds = hspz__cuda_take(arena, seeds, sizeof(uint64_t));
+    run->prefix = hspz__cuda_take(arena, seeds, sizeof(uint32_t));
+    run->sums = hspz__cuda_take(arena, blocks, sizeof *run->sums);
+    run->offsets = hspz__cuda_take(arena, blocks, sizeof(uint32_t));
+    run->anchors = hspz__cuda_take(arena, piece, sizeof(uint64_t));
+    run->sorted = hspz__cuda_take(arena, piece, sizeof(uint64_t));
+    run->flags = hspz__cuda_take(arena, piece, sizeof(uint32_t));
+    run->before = hspz__cuda_take(arena, piece, sizeof(uint32_t));
+    for (int k = 0; k < 2; k++) {
+        run->ids[k] = hspz__cuda_take(arena, piece, sizeof(uint32_t));
+        run->slots[k] = hspz__cuda_take(arena, piece, sizeof(uint32_t));
+    }
+    run->slot_ends = hspz__cuda_take(arena, (uint64_t)1 << HSPZ__SLOT_BITS, sizeof(uint32_t));
+    run->marks = hspz__cuda_take(arena, (uint64_t)1 << HSPZ__SLOT_BITS, sizeof(uint32_t));
+    hspz__cuda_take_candidates(arena, capacity, &run->candidates);
+}
+
+/* Sizes: what the request can use, halved until it fits the budget. */
+static hspz_status reserve(seed_run *run, uint64_t most_seeds, hspz_error *error)
+{
+    hspz__cuda *cuda = run->call->cuda;
+    const uint64_t budget = hspz__cuda_budget(cuda);
+    uint64_t capacity = cuda->knobs.candidates > 0 ? (uint64_t)cuda->knobs.candidates : MOST_CANDIDATES;
+    run->piece_hits = cuda->knobs.piece_hits > 0 ? (uint64_t)cuda->knobs.piece_hits : PIECE_HITS;
+    if (cuda->knobs.piece_hits == 0)
+        while (run->piece_hits > 1 << 12 && run->piece_hits * (HSPZ__CANDIDATE_BYTES + PIECE_BYTES) > budget / 4)
+            run->piece_hits /= 2;
+    if (cuda->knobs.candidates == 0)
+        while (capacity > 1 << 12 && capacity * HSPZ__CANDIDATE_BYTES > budget / 2)
+            capacity /= 2;
+    if (capacity < run->piece_hits) /* one piece must always fit */
+        capacity = run->piece_hits;
+    run->part_seeds = most_seeds < PART_SEEDS ? most_seeds : PART_SEEDS;
+    if (run->part_seeds > budget / 8 / 16)
+        run->part_seeds = budget / 8 / 16;
+    if (run->from.windows) { /* whole windows */
+        const uint32_t variants = cuda->word.variant_count;
+        run->part_seeds = run->part_seeds / variants * variants;
+        run->part_seeds = run->part_seeds < variants ? variants : run->part_seeds;
+    }
+    const uint64_t largest = capacity > run->piece_hits ? capacity : run->piece_hits;
+    size_t pairs = 0;
+    int second;
+    HSPZ__TRY(hspz__cuda_temp_bytes(cuda, largest, &run->candidates.temp_bytes, error));
+    HSPZ__TRY(hspz__cuda_check(hspz__cuda_sort_u32_u32(NULL, &pairs, NULL, NULL, NULL, NULL, largest, 0, 16, &second,
+                                                       cuda->stream),
+                               "sizing device scratch", error));
+    if (pairs > run->candidates.temp_bytes)
+        run->candidates.temp_bytes = pairs;
+    hspz__cuda_arena measure = {0};
+    take_run(&measure, run, (uint32_t)capacity);
+    HSPZ__TRY(hspz__cuda_reserve(cuda, &cuda->arena, measure.used, "the work buffers", error));
+    hspz__cuda_arena arena = hspz__cuda_arena_of(cuda);
+    take_run(&arena, run, (uint32_t)capacity);
+
+    const uint64_t blocks = blocks_of(run->part_seeds);
+    run->host_sums = hspz__alloc(cuda->host, blocks, sizeof *run->host_sums);
+    run->host_offsets = hspz__alloc(cuda->host, blocks, sizeof *run->host_offsets);
+    run->host_prefix =
+        hspz__alloc(cuda->host, cuda->knobs.walk_full ? run->part_seeds : HSPZ__SEED_BLOCK, sizeof *run->host_prefix);
+    if (run->host_sums == NULL || run->host_offsets == NULL || run->host_prefix == NULL)
+        return hspz__fail(error, HSPZ_E_MEMORY, "no memory for %llu block sums", (unsigned long long)blocks);
+    return HSPZ_OK;
+}
+
+static void release(seed_run *run)
+{
+    hspz__host *host = run->call->cuda->host;
+    hspz__free(host, run->host_sums);
+    hspz__free(host, run->host_offsets);
+    hspz__free(host, run->host_prefix);
+}
+
+/* ---- steps C.1 and C.2: the seeds of a part, their counts and prefix */
+
+static hspz_status load_seeds(seed_run *run, int first_time)
+{
+    hspz__cuda_call *call = run->call;
+    hspz__cuda *cuda = call->cuda;
+    const part *p = &run->now;
+    if (run->from.seeds != NULL) {
+        DO("copying seeds", cudaMemcpyAsync(run->seeds, run->from.seeds + p->first, p->count * sizeof *run->seeds,
+                                            cudaMemcpyHostToDevice, cuda->stream));
+        return HSPZ_OK;
+    }
+    const uint32_t variants = cuda->word.variant_count;
+    HSPZ__TRY(hspz__cuda_clear_counters(cuda, call->error));
+    DO("making query seeds",
+       hspz__cuda_seeds(&call->strand, &cuda->word, run->from.first + (uint32_t)(p->first / variants),
+                        (uint32_t)(p->count / variants), run->seeds, &cuda->counters->windows, cuda->stream));
+    if (first_time) {
+        unsigned long long windows = 0;
+        HSPZ__TRY(hspz__cuda_download(cuda, &windows, &cuda->counters->windows, sizeof windows, call->error));
+        call->output->statistics->query_positions += windows;
+        call->output->statistics->seeds += windows * variants;
+    }
+    return HSPZ_OK;
+}
+
+/* Sets now.hits and the host's block offsets; the prefix on the device is complete when the hits stay below 2^32. */
+static hspz_status count_part(seed_run *run, uint64_t first, uint64_t count, uint64_t base, int first_time)
+{
+    hspz__cuda_call *call = run->call;
+    hspz__cuda *cuda = call->cuda;
+    run->now = (part){.first = first, .count = count, .base = base, .hits = count};
+    if (run->from.anchors != NULL)
+        return HSPZ_OK; /* one hit a seed: the prefix is known */
+    HSPZ__TRY(load_seeds(run, first_time));
+    DO("counting hits",
+       hspz__cuda_count_hits(run->seeds, count, &cuda->target.index, run->prefix, run->sums, cuda->stream));
+    const uint64_t blocks = blocks_of(count);
+    HSPZ__TRY(hspz__cuda_download(cuda, run->host_sums, run->sums, blocks * sizeof *run->host_sums, call->error));
+    uint64_t sum = base;
+    for (uint64_t b = 0; b < blocks; b++) {
+        run->host_offsets[b] = (uint32_t)sum;
+        sum += run->host_sums[b];
+    }
+    run->now.hits = sum - base;
+    if (sum > UINT32_MAX)
+        return HSPZ_OK; /* refused by the caller */
+    DO("summing hits", cudaMemcpyAsync(run->offsets, run->host_offsets, blocks * sizeof *run->host_offsets,
+                                       cudaMemcpyHostToDevice, cuda->stream));
+    DO("summing hits", hspz__cuda_add_offsets(run->prefix, count, run->offsets, cuda->stream));
+    if (cuda->knobs.walk_full)
+        HSPZ__TRY(hspz__cuda_download(cuda, run->host_prefix, run->prefix, count * sizeof *run->host_prefix, call->error));
+    return hspz__cuda_check(cudaStreamSynchronize(cuda->stream), "summing hits", call->error);
+}
+
+/* ---- step C.3: where a chunk ends */
+
+/* Inclusive prefix of seed i of the part and of the one before it. */
+static hspz_status prefix_pair(seed_run *run, uint64_t i, uint64_t *before, uint64_t *with)
+{
+    hspz__cuda *cuda = run->call->cuda;
+    const uint64_t block = i / HSPZ__SEED_BLOCK, first = block * HSPZ__SEED_BLOCK;
+    if (cuda->knobs.walk_full) {
+        *with = run->host_prefix[i];
+        *before = i > 0 ? run->host_prefix[i - 1] : run->now.base;
+        return HSPZ_OK;
+    }
+    *with = run->host_prefix[i - first];
+    *before = i > first ? run->host_prefix[i - first - 1] : run->host_offsets[block];
+    return HSPZ_OK;
+}
+
+/* The first seed of the part whose prefix reaches `limit`; there is one. */
+static hspz_status find_limit(seed_run *run, uint64_t limit, uint64_t *seed)
+{
+    hspz__cuda_call *call = run->call;
+    const uint64_t blocks = blocks_of(run->now.count);
+    uint64_t low = 0, high = blocks - 1; /* the first block whose last prefix reaches it */
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (run->host_offsets[middle] + run->host_sums[middle] < limit)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const uint64_t first = low * HSPZ__SEED_BLOCK;
+    const uint64_t length = run->now.count - first < HSPZ__SEED_BLOCK ? run->now.count - first : HSPZ__SEED_BLOCK;
+    const uint32_t *prefix = run->host_prefix + first;
+    if (!call->cuda->knobs.walk_full) { /* only the block that holds the boundary crosses the bus */
+        HSPZ__TRY(hspz__cuda_download(call->cuda, run->host_prefix, run->prefix + first, length * sizeof *run->host_prefix,
+                                      call->error));
+        prefix = run->host_prefix;
+    }
+    uint64_t i = 0;
+    while (i + 1 < length && prefix[i] < limit)
+        i++;
+    *seed = first + i;
+    return HSPZ_OK;
+}
+
+/* Hit number at which the chunk that began at hit `begun` ends, or UINT64_MAX when not in this part. */
+static hspz_status chunk_end(seed_run *run, uint64_t begun, uint64_t limit, uint64_t *end)
+{
+    *end = UINT64_MAX;
+    if (run->now.base + run->now.hits < limit)
+        return HSPZ_OK;
+    if (run->from.anchors != NULL) {
+        *end = limit - 1 > begun ? limit - 1 : limit;
+        return HSPZ_OK;
+    }
+    uint64_t seed = 0, before = 0, with = 0;
+    HSPZ__TRY(find_limit(run, limit, &seed));
+    HSPZ__TRY(prefix_pair(run, seed, &before, &with));
+    *end = before > begun ? before : with;
+    return HSPZ_OK;
+}
+
+/* ---- steps C.4, C.5 and D: a piece of hits to candidates */
+
+static hspz_status load_anchors(seed_run *run, uint64_t first, uint32_t count)
+{
+    hspz__cuda_call *call = run->call;
+    hspz__cuda *cuda = call->cuda;
+    const unsigned char *at = (const unsigned char *)run->from.anchors->anchors;
+    const uint64_t most = HSPZ__STAGING / sizeof(uint64_t);
+    for (uint64_t done = 0; done < count; done += most) {
+        uint64_t *staged = (uint64_t *)(void *)cuda->download[0];
+        const uint64_t length = count - done < most ? count - done : most;
+        for (uint64_t i = 0; i < length; i++) {
+            hspz_anchor a;
+            memcpy(&a, at + (first + done + i) * run->from.anchors->stride, sizeof a);
+            staged[i] = (uint64_t)a.target_end << 32 | a.query_end;
+        }
+        DO("copying anchors", cudaMemcpyAsync(run->anchors + done, staged, length * sizeof *staged,
+                                              cudaMemcpyHostToDevice, cuda->stream));
+        DO("copying anchors", cudaStreamSynchronize(cuda->stream));
+    }
+    return HSPZ_OK;
+}
+
+static hspz_status expand(seed_run *run, uint64_t first, uint32_t count)
+{
+    hspz__cuda_call *call = run->call;
+    hspz__cuda *cuda = call->cuda;
+    if (run->from.anchors != NULL)
+        return load_anchors(run, first, count);
+    const int dense = run->now.hits >= (uint64_t)cuda->knobs.density * run->now.count;
+    DO("expanding hits", hspz__cuda_expand(run->seeds, run->prefix, 0, run->now.count, (uint32_t)first,
+                                           (uint32_t)(first + count), &cuda->target.index, cuda->word.window, dense,
+                                           run->anchors, cuda->stream));
+    return HSPZ_OK;
+}
+
+/* Step D.5: anchors in at most 32 windows of the target, stably. */
+static hspz_status bucket_anchors(seed_run *run, uint32_t count, const uint64_t **anchors, const uint32_t **ids)
+{
+    hspz__cuda_call *call = run->call;
+    hspz__cuda *cuda = call->cuda;
+    const uint32_t bits = hspz__cuda_bits(call->target.length);
+    int64_t shift = cuda->knobs.bucket_shift;
+    if (shift == 0) /* two classes a byte: three quarters of the L2 hold 1.5 bases a byte of it */
+        shift = (int64_t)hspz__cuda_bits((uint64_t)cuda->properties.l2CacheSize * 3 / 2) - 1;
+    if (shift < (int64_t)bits - 5)
+        shift = (int64_t)bits - 5;
+    if (shift >= bits)
+        return HSPZ_OK; /* one window */
+    int second = 0;
+    DO("numbering anchors", hspz__cuda_number(run->ids[0], count, cuda->stream));
+    DO("sorting anchors by target window",
+       hspz__cuda_sort_u64_u32(run->candidates.temp, &run->candidates.temp_bytes, run->anchors, run->sorted, run->ids[0],
+                               run->ids[1], count, 32 + (int)shift, 32 + (int)bits, &second, cuda->stream));
+    *anchors = second ? run->sorted : run->anchors;
+    *ids = run->ids[second];
+    return HSPZ_OK;
+}
+
+/* HSPZ_REF_BUCKETS=auto: the first large pieces go both ways in turn, the faster way does the rest. */
+static int wants_buckets(const hspz__cuda *cuda, uint32_t count, int *measure)
+{
+    *measure = 0;
+    if (cuda->knobs.buckets != HSPZ__BUCKETS_AUTO)
+        return cuda->knobs.buckets == HSPZ__BUCKETS_ON;
+    if (count < 1 << 20)
+        return 0;
+    if (cuda->buckets_measured < 4) {
+        *measure = 1;
+        return cuda->buckets_measured & 1;
+    }
+    return cuda->bucket_seconds[1] < cuda->bucket_seconds[0];
+}
+
+static hspz_status gate_anchors(seed_run *run, uint32_t count)
+{
+    hspz__cuda_call *call = run->call;
+    hspz__cuda *cuda = call->cuda;
+    const uint64_t *anchors = run->anchors;
+    const uint32_t *ids = NULL;
+    int measure = 0;
+    const int buckets = wants_buckets(cuda, count, &measure);
+    if (buckets) /* the anchors stay in raw order for the compaction */
+        DO("keeping anchors", cudaMemcpyAsync(run->candidates.steps, run->anchors, count * sizeof(uint64_t),
+                                              cudaMemcpyDeviceToDevice, cuda->stream));
+    if (measure)
+        DO("timing the gate", cudaEventRecord(cuda->event[0], cuda->stream));
+    if (buckets)
+        HSPZ__TRY(bucket_anchors(run, count, &anchors, &ids));
+    DO("gating anchors", hspz__cuda_gate(anchors, ids, count, &call->target, &call->strand, &cuda->rules, run->flags,
+                                         cuda->stream));
+    if (measure) {
+        float milliseconds = 0.0f;
+        DO("timing the gate", cudaEventRecord(cuda->event[1], cuda->stream));
+        DO("timing the gate", cudaEventSynchronize(cuda->event[1]));
+        DO("timing the gate", cudaEventElapsedTime(&milliseconds, cuda->event[0], cuda->event[1]));
+        cuda->bucket_seconds[buckets] += milliseconds / (float)count;
+        cuda->buckets_measured++;
+    }
+    if (buckets)
+        DO("keeping anchors", cudaMemcpyAsync(run->anchors, run->candidates.steps, count * sizeof(uint64_t),
+                                              cudaMemcpyDeviceToDevice, cuda->stream));
+    return HSPZ_OK;
+}
+
+static hspz_status emit(seed_run *run, uint32_t rank, uint32_t count)
+{
+    hspz__cuda_call *call = run->call;
+    hspz__cuda *cuda = call->cuda;
+    hspz__cuda_candidates *c = &run->candidates;
+    unsigned long long total = 0;
+    DO("compacting survivors",
+       hspz__cuda_scan_u32(c->temp, &c->temp_bytes, run->flags, run->before, count, cuda->stream));
+    DO("compacting survivors",
+       hspz__cuda_emit(run->anchors, run->flags, run->before, count, call->strand.length, rank, run->found, c->capacity,
+                       c->keys[0], c->ranks[0], &cuda->counters->candidates, cuda->stream));
+    HSPZ__TRY(hspz__cuda_download(cuda, &total, &cuda->counters->candidates, sizeof total, call->error));
+    if (total > c->capacity)
+        return hspz__fail(call->error, HSPZ_E_DEVICE_MEMORY,
+                          "a chunk has more than %u surviving hits, too many for the device's memory; use a smaller "
+                          "--wga-chunk-size or MAX_HITS, or mask repeats",
+                          c->capacity);
+    run->found = (uint32_t)total;
+    return HSPZ_OK;
+}
+
+/* The `lastz` rule: hits by slot, marks carried on. */
+static hspz_status walk_slots(seed_run *run, uint32_t rank, uint32_t count)
+{
+    hspz__cuda_call *call = run->call;
+    hspz__cuda *cuda = call->cuda;
+    hspz__cuda_candidates *c = &run->candidates;
+    int second = 0;
+    DO("sorting hits by slot", hspz__cuda_slots(run->anchors, count, run->slots[0], run->ids[0], cuda->stream));
+    DO("sorting hits by slot",
+       hspz__cuda_sort_u32_u32(c->temp, &c->temp_bytes, run->slots[0], run->slots[1], run->ids[0], run->ids[1], count, 0,
+                               HSPZ__SLOT_BITS, &second, cuda->stream));
+    DO("sorting hits by slot",
+       hspz__cuda_bucket_ends(run->slots[second], count, HSPZ__SLOT_BITS, run->slot_ends, cuda->stream));
+    HSPZ__TRY(hspz__cuda_clear_counters(cuda, call->error));
+    DO("walking slots", hspz__cuda_walk_slots(run->anchors, run->ids[second], run->slot_ends, rank, &call->target,
+                                              &call->strand, &cuda->rules, cuda->word.window, run->marks, c->keys[0],
+                                              c->ranks[0], c->right, c->left, c->capacity, &cuda->counters->candidates,
+                                              &cuda->counters->skipped, cuda->stream));
+    HSPZ__TRY(hspz__cuda_read_counters(call));
+    run->found = (uint32_t)cuda->host_counters->candidates; /* at most the piece's hits: they fit */
+    call->output->statistics->skipped += cuda->host_counters->skipped;
+    call->output->statistics->gate_survivors += count - cuda->host_counters->skipped;
+    return HSPZ_OK;
+}
+
+static hspz_status finish(seed_run *run)
+{
+    hspz__cuda_call *call = run->call;
+    const uint32_t dedup = call->cuda->plan->dedup;
+    const hspz__cuda_finish_plan plan = {
+        .count = run->found,
+        .ranked = dedup == HSPZ_DEDUP_LASTZ || dedup == HSPZ_DEDUP_NONE,
+        .extended = dedup == HSPZ_DEDUP_LASTZ,
+        .labels = {.word = call->cuda->word},
+    };
+    run->found = 0;
+    run->candidates.second = 0;
+    return hspz__cuda_finish(call, &run->candidates, &plan);
+}
+
+/* Hits first .. end - 1 of the batch, which lie in the part. */
+static hspz_status work_hits(seed_run *run, uint64_t first, uint64_t end)
+{
+    hspz__cuda_call *call = run->call;
+    hspz_statistics *statistics = call->output->statistics;
+    const uint32_t dedup = call->cuda->plan->dedup;
+    for (uint64_t at = first; at < end; at += run->piece_hits) {
+        const uint32_t count = end - at < run->piece_hits ? (uint32_t)(end - at) : (uint32_t)run->piece_hits;
+        /* Where order or scope allows it, a full buffer is emptied early. */
+        if (run->found + (uint64_t)count > run->candidates.capacity && run->found > 0 &&
+            (dedup == HSPZ_DEDUP_NONE || dedup == HSPZ_DEDUP_MAXIMAL))
+            HSPZ__TRY(finish(run));
+        double start = now();
+        HSPZ__TRY(expand(run, at, count));
+        HSPZ__TRY(hspz__cuda_wait(call->cuda, call->cuda->stream, call->done, call->total, call->error));
+        statistics->seconds_expand += now() - start;
+        start = now();
+        if (dedup == HSPZ_DEDUP_LASTZ) {
+            HSPZ__TRY(walk_slots(run, (uint32_t)at, count));
+            statistics->seconds_gate += now() - start;
+            HSPZ__TRY(finish(run));
+            continue;
+        }
+        HSPZ__TRY(gate_anchors(run, count));
+        HSPZ__TRY(emit(run, (uint32_t)at, count));
+        statistics->seconds_gate += now() - start;
+    }
+    return HSPZ_OK;
+}
+
+/* ---- a batch */
+
+typedef struct walk_state {
+    uint64_t begun, limit; /* hits before the chunk; prefix that ends it */
+    uint64_t chunk, chunks;
+} walk_state;
+
+static hspz_status work_part(seed_run *run, walk_state *walk)
+{
+    const uint64_t part_end = run->now.base + run->now.hits;
+    uint64_t at = run->now.base;
+    while (at < part_end) {
+        uint64_t end = UINT64_MAX;
+        if (walk->chunk + 1 < walk->chunks)
+            HSPZ__TRY(chunk_end(run, walk->begun, walk->limit, &end));
+        HSPZ__TRY(work_hits(run, at, end < part_end ? end : part_end));
+        if (end > part_end)
+            return HSPZ_OK; /* the chunk goes on in the next part */
+        if (run->call->cuda->plan->dedup != HSPZ_DEDUP_MAXIMAL)
+            HSPZ__TRY(finish(run));
+        walk->chunk++;
+        walk->begun = end;
+        walk->limit = end + run->call->cuda->plan->max_hits;
+        at = end;
+    }
+    return HSPZ_OK;
+}
+
+/* Hits of the whole batch; leaves the last part loaded. */
+static hspz_status count_batch(seed_run *run, uint64_t *hits)
+{
+    hspz__cuda_call *call = run->call;
+    *hits = 0;
+    for (uint64_t first = 0; first < run->from.count; first += run->part_seeds) {
+        const uint64_t left = run->from.count - first;
+        HSPZ__TRY(count_part(run, first, left < run->part_seeds ? left : run->part_seeds, *hits, 1));
+        *hits += run->now.hits;
+        if (*hits > UINT32_MAX)
+            return hspz__fail(call->error, HSPZ_E_TOO_MANY_HITS,
+                              "the batch at %llu of %llu has 2^32 or more seed hits; use a smaller --wga-chunk-size, or "
+                              "mask repeats",
+                              (unsigned long long)call->done, (unsigned long long)call->total);
+    }
+    return HSPZ_OK;
+}
+
+static hspz_status work_batch(seed_run *run)
+{
+    hspz__cuda_call *call = run->call;
+    hspz_statistics *statistics = call->output->statistics;
+    const uint64_t max_hits = call->cuda->plan->max_hits;
+    uint64_t hits = 0;
+    double start = now();
+    HSPZ__TRY(count_batch(run, &hits));
+    statistics->seconds_expand += now() - start;
+    walk_state walk = {.limit = max_hits, .chunks = hits / max_hits + 1};
+    if (call->cuda->plan->dedup == HSPZ_DEDUP_LASTZ)
+        walk.chunks = 1; /* chunks do not show */
+    const int one_part = run->from.count <= run->part_seeds;
+    uint64_t base = 0;
+    for (uint64_t first = 0; first < run->from.count; first += run->part_seeds) {
+        const uint64_t left = run->from.count - first;
+        start = now();
+        if (!one_part)
+            HSPZ__TRY(count_part(run, first, left < run->part_seeds ? left : run->part_seeds, base, 0));
+        statistics->seconds_expand += now() - start;
+        HSPZ__TRY(work_part(run, &walk));
+        base += run->now.hits;
+    }
+    if (call->cuda->plan->dedup != HSPZ_DEDUP_MAXIMAL)
+        HSPZ__TRY(finish(run)); /* the last chunk */
+    statistics->batches++;
+    statistics->chunks += hits / max_hits + 1;
+    statistics->hits += hits;
+    return HSPZ_OK;
+}
+
+/* ---- the three levels */
+
+static hspz_status start_run(seed_run *run, uint64_t most_seeds)
+{
+    hspz__cuda_call *call = run->call;
+    HSPZ__TRY(reserve(run, most_seeds, call->error));
+    return hspz__cuda_check(cudaMemsetAsync(run->marks, 0, sizeof(uint32_t) << HSPZ__SLOT_BITS, call->cuda->stream),
+                            "clearing marks", call->error);
+}
+
+static hspz_status find_batches(seed_run *run, const hspz_find_request *request, uint64_t first, uint64_t end)
+{
+    hspz__cuda_call *call = run->call;
+    const uint64_t size = request->batch_size, variants = call->cuda->word.variant_count;
+    HSPZ__TRY(start_run(run, (end - first < size ? end - first : size) * variants));
+    for (uint64_t at = first; at < end; at += size) {
+        call->done = at - request->begin;
+        if (hspz__cancelled(call->cuda->host, call->done, call->total))
+            return hspz__fail(call->error, HSPZ_E_CANCELLED, "cancelled by the host");
+        run->from.first = (uint32_t)at;
+        run->from.count = (end - at < size ? end - at : size) * variants;
+        HSPZ__TRY(work_batch(run));
+    }
+    return finish(run); /* `maximal` */
+}
+
+hspz_status hspz__cuda_find_by_seeds(hspz__cuda_call *call, const hspz_find_request *request, uint64_t first,
+                                     uint64_t end)
+{
+    seed_run run = {.call = call, .from = {.windows = 1}};
+    const hspz_status status = find_batches(&run, request, first, end);
+    release(&run);
+    return status;
+}
+
+static hspz_status run_batch(seed_run *run)
+{
+    HSPZ__TRY(start_run(run, run->from.count));
+    HSPZ__TRY(work_batch(run));
+    return finish(run);
+}
+
+/* Levels (b) and (c) under `lastz`: marks are cleared whenever a hit lies in another record than the hit before. Seeds are cut where
+ * that happens; in between they are batches of their own as far as the mark rule is concerned. A hit's place is the last base of
+ * its window; the record of a place ends with the first separator at or after it. */
+static void record_at(const hspz__cuda_call *call, uint64_t place, uint64_t *begin, uint64_t *end)
+{
+    const uint32_t *ends = call->query->record_ends[call->strand_number];
+    uint64_t low = 0, high = call->query->records - 1;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (ends[middle] < place)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *begin = low > 0 ? (uint64_t)ends[low - 1] + 1 : 0;
+    *end = ends[low];
+}
+
+static uint64_t place_of(const seed_run *run, uint64_t i)
+{
+    uint64_t end;
+    if (run->from.seeds != NULL) {
+        end = (run->from.seeds[i] & UINT32_MAX) + run->call->cuda->word.window;
+    } else {
+        hspz_anchor a;
+        memcpy(&a, (const unsigned char *)run->from.anchors->anchors + i * run->from.anchors->stride, sizeof a);
+        end = a.query_end;
+    }
+    return end > 0 ? end - 1 : 0;
+}
+
+/* Number of seeds, or anchors, from `first` on that the marks of one record serve. */
+static uint64_t record_run(const seed_run *run, uint64_t first, uint64_t count)
+{
+    uint64_t begin, end, i = first + 1;
+    record_at(run->call, place_of(run, first), &begin, &end);
+    while (i < count && place_of(run, i) >= begin && place_of(run, i) < end)
+        i++;
+    return i - first;
+}
+
+static hspz_status run_records(seed_run *run)
+{
+    hspz__cuda_call *call = run->call;
+    hspz_statistics *statistics = call->output->statistics;
+    const source all = run->from;
+    const uint64_t hits_before = statistics->hits, batches_before = statistics->batches;
+    const uint64_t chunks_before = statistics->chunks;
+    hspz_anchor_batch anchors = {0};
+    HSPZ__TRY(start_run(run, all.count));
+    for (uint64_t first = 0; first < all.count;) {
+        run->from = all;
+        const uint64_t length = record_run(run, first, all.count);
+        if (all.seeds != NULL) {
+            run->from.seeds = all.seeds + first;
+        } else {
+            anchors = *all.anchors;
+            anchors.anchors = (const hspz_anchor *)(const void *)((const unsigned char *)all.anchors->anchors +
+                                                                  first * all.anchors->stride);
+            run->from.anchors = &anchors;
+        }
+        run->from.count = length;
+        DO("clearing marks", cudaMemsetAsync(run->marks, 0, sizeof(uint32_t) << HSPZ__SLOT_BITS, call->cuda->stream));
+        HSPZ__TRY(work_batch(run));
+        first += length;
+    }
+    statistics->batches = batches_before + 1;
+    statistics->chunks = chunks_before + (statistics->hits - hits_before) / call->cuda->plan->max_hits + 1;
+    return HSPZ_OK;
+}
+
+hspz_status hspz__cuda_expand_batch(hspz__cuda_call *call, const hspz_seed_batch *batch)
+{
+    hspz_statistics *statistics = call->output->statistics;
+    seed_run run = {.call = call, .from = {.seeds = batch->seeds, .count = batch->count}};
+    uint64_t previous = UINT64_MAX;
+    for (uint64_t i = 0; i < batch->count; i++) {
+        const uint64_t position = batch->seeds[i] & UINT32_MAX;
+        statistics->query_positions += position != previous;
+        previous = position;
+    }
+    statistics->seeds += batch->count;
+    const hspz_status status =
+        call->cuda->plan->dedup == HSPZ_DEDUP_LASTZ && call->query->records > 0 && batch->count > 0 ? run_records(&run) : run_batch(&run);
+    release(&run);
+    return status;
+}
+
+hspz_status hspz__cuda_extend_batch(hspz__cuda_call *call, const hspz_anchor_batch *batch)
+{
+    seed_run run = {.call = call, .from = {.anchors = batch, .count = batch->count}};
+    const hspz_status status =
+        call->cuda->plan->dedup == HSPZ_DEDUP_LASTZ && call->query->records > 0 && batch->count > 0 ? run_records(&run) : run_batch(&run);
+    release(&run);
+    return status;
+}

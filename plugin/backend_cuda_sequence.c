@@ -1,0 +1,332 @@
+/* backend_cuda_sequence.c -- targets and queries on the device: upload, encoding, index, contexts; see backend_cuda.h.
+ *
+ * Idea: the bytes go to the device as they are and are encoded there, both strands of a query in one pass. The target index is a
+ * radix sort of (word, position). The contexts of the fast gate, 32 bytes a position, stay resident if at least as much
+ * memory is left for the work; otherwise the index is divided into slices of words whose contexts are made when needed.
+ */
+#include "backend_cuda.h"
+
+#include "../kernels/cuda/encode.h"
+#include "../kernels/cuda/index.h"
+#include "../kernels/cuda/primitives.h"
+
+#include <string.h>
+#include <time.h>
+
+static double now(void)
+{
+    struct timespec t;
+    if (clock_gettime(CLOCK_MONOTONIC, &t) != 0)
+        return 0.0;
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- sequences */
+
+static void release_sequence(hspz__cuda *cuda, hspz__cuda_sequence *s)
+{
+    hspz__cuda_release(cuda, &s->classes);
+    hspz__cuda_release(cuda, &s->codes);
+    hspz__cuda_release(cuda, &s->odd);
+    memset(s, 0, sizeof *s);
+}
+
+static hspz_status clear_memory(hspz__cuda *cuda, const hspz__cuda_memory *memory, hspz_error *error)
+{
+    return hspz__cuda_check(cudaMemsetAsync(memory->start, 0, memory->bytes, cuda->upload_stream),
+                            "clearing device memory", error);
+}
+
+static hspz_status allocate_sequence(hspz__cuda *cuda, hspz__cuda_sequence *s, uint64_t length, const char *what,
+                                     hspz_error *error)
+{
+    const uint64_t word = sizeof(uint32_t);
+    s->strand.length = (uint32_t)length;
+    HSPZ__TRY(hspz__cuda_allocate(cuda, &s->classes, HSPZ__CUDA_CLASS_WORDS(length) * word, what, error));
+    HSPZ__TRY(hspz__cuda_allocate(cuda, &s->codes, HSPZ__CUDA_CODE_WORDS(length) * word, what, error));
+    HSPZ__TRY(clear_memory(cuda, &s->classes, error)); /* the words after the last group are read, never used */
+    HSPZ__TRY(clear_memory(cuda, &s->codes, error));
+    s->strand.classes = s->classes.start;
+    s->strand.codes = (uint32_t *)s->codes.start + HSPZ__CUDA_PAD / 16;
+    if (cuda->filter.odd_classes == 0)
+        return HSPZ_OK;
+    HSPZ__TRY(hspz__cuda_allocate(cuda, &s->odd, HSPZ__CUDA_ODD_WORDS(length) * word, what, error));
+    s->strand.odd = s->odd.start;
+    return clear_memory(cuda, &s->odd, error);
+}
+
+/* Uploads and encodes; `minus` may be NULL. Waits. */
+static hspz_status encode(hspz__cuda *cuda, const char *what, const uint8_t *bases, uint64_t length, uint32_t salt,
+                          const hspz__cuda_sequence *plus, const hspz__cuda_sequence *minus, double *transfer,
+                          hspz_error *error)
+{
+    const uint64_t place = (length + 255) / 256 * 256; /* the offset of a bad byte is reported behind the bases */
+    unsigned long long bad = UINT64_MAX;
+    HSPZ__TRY(hspz__cuda_reserve(cuda, &cuda->ascii, place + sizeof bad, "bases on their way to the device", error));
+    uint8_t *ascii = cuda->ascii.start;
+    unsigned long long *bad_on_device = (unsigned long long *)(void *)(ascii + place);
+    const double start = now();
+    HSPZ__TRY(hspz__cuda_upload(cuda, ascii, bases, length, error));
+    *transfer += now() - start;
+    HSPZ__TRY(hspz__cuda_check(cudaMemsetAsync(bad_on_device, 0xff, sizeof bad, cuda->upload_stream), "encoding",
+                               error));
+    HSPZ__TRY(hspz__cuda_check(hspz__cuda_encode(ascii, (uint32_t)length, cuda->class_of, cuda->filter.odd_classes, salt,
+                                                 &plus->strand, minus != NULL ? &minus->strand : NULL, bad_on_device,
+                                                 cuda->upload_stream),
+                               "encoding", error));
+    HSPZ__TRY(hspz__cuda_check(
+        cudaMemcpyAsync(&bad, bad_on_device, sizeof bad, cudaMemcpyDeviceToHost, cuda->upload_stream), "encoding",
+        error));
+    HSPZ__TRY(hspz__cuda_check(cudaStreamSynchronize(cuda->upload_stream), "encoding", error));
+    if (bad != UINT64_MAX)
+        return hspz__fail(error, HSPZ_E_ARGUMENT, "byte 0x%02x at offset %llu of the %s is no nucleotide code and not '&'",
+                          bases[bad], bad, what);
+    return HSPZ_OK;
+}
+
+/* ---- target index */
+
+typedef struct sort_space {
+    uint32_t *words[2], *positions[2];
+    void *temp;
+    size_t temp_bytes;
+} sort_space;
+
+static void take_sort_space(hspz__cuda_arena *arena, uint64_t count, sort_space *s)
+{
+    for (int k = 0; k < 2; k++) {
+        s->words[k] = hspz__cuda_take(arena, count, sizeof(uint32_t));
+        s->positions[k] = hspz__cuda_take(arena, count, sizeof(uint32_t));
+    }
+    s->temp = hspz__cuda_take(arena, s->temp_bytes, 1);
+}
+
+/* Words and positions in the arena, sorted; *second tells in which of the two arrays. */
+static hspz_status sort_windows(hspz__cuda *cuda, uint64_t first, uint32_t count, sort_space *s, int *second,
+                                hspz_error *error)
+{
+    const int bits = (int)cuda->word.bits + 1;
+    HSPZ__TRY(hspz__cuda_check(
+        hspz__cuda_sort_u32_u32(NULL, &s->temp_bytes, NULL, NULL, NULL, NULL, count, 0, bits, second, cuda->stream),
+        "sorting the target's words", error));
+    hspz__cuda_arena measure = {0};
+    take_sort_space(&measure, count, s);
+    HSPZ__TRY(hspz__cuda_reserve(cuda, &cuda->arena, measure.used, "the target index", error));
+    hspz__cuda_arena arena = hspz__cuda_arena_of(cuda);
+    take_sort_space(&arena, count, s);
+    HSPZ__TRY(hspz__cuda_clear_counters(cuda, error));
+    HSPZ__TRY(hspz__cuda_check(hspz__cuda_words(&cuda->target.sequence.strand, &cuda->word, (uint32_t)first,
+                                                cuda->plan->step, count, s->words[0], s->positions[0],
+                                                &cuda->counters->windows, cuda->stream),
+                               "making the target's words", error));
+    return hspz__cuda_check(hspz__cuda_sort_u32_u32(s->temp, &s->temp_bytes, s->words[0], s->words[1], s->positions[0],
+                                                    s->positions[1], count, 0, bits, second, cuda->stream),
+                            "sorting the target's words", error);
+}
+
+static hspz_status build_index(hspz__cuda *cuda, uint64_t length, hspz_error *error)
+{
+    hspz__cuda_target *t = &cuda->target;
+    uint64_t first = 0;
+    const uint64_t count = hspz__plan_target_positions(cuda->plan, length, &first);
+    HSPZ__TRY(hspz__cuda_allocate(cuda, &t->ends, sizeof(uint32_t) << cuda->word.bits, "the bucket table", error));
+    t->index.ends = t->ends.start;
+    t->own_index = 1;
+    if (count == 0)
+        return hspz__cuda_check(cudaMemsetAsync(t->ends.start, 0, t->ends.bytes, cuda->stream), "clearing the index",
+                                error);
+    sort_space s = {.temp_bytes = 0};
+    int second = 0;
+    HSPZ__TRY(sort_windows(cuda, first, (uint32_t)count, &s, &second, error));
+    HSPZ__TRY(hspz__cuda_check(
+        hspz__cuda_bucket_ends(s.words[second], (uint32_t)count, cuda->word.bits, t->ends.start, cuda->stream),
+        "making the bucket table", error));
+    unsigned long long valid = 0;
+    HSPZ__TRY(hspz__cuda_download(cuda, &valid, &cuda->counters->windows, sizeof valid, error));
+    HSPZ__TRY(hspz__cuda_allocate(cuda, &t->positions, valid * sizeof(uint32_t), "target positions", error));
+    t->index.positions = t->positions.start;
+    t->index.count = (uint32_t)valid;
+    if (valid == 0)
+        return HSPZ_OK;
+    return hspz__cuda_check(cudaMemcpyAsync(t->positions.start, s.positions[second], valid * sizeof(uint32_t),
+                                            cudaMemcpyDeviceToDevice, cuda->stream),
+                            "keeping the target positions", error);
+}
+
+static hspz_status import_index(hspz__cuda *cuda, const hspz_target *target, double *transfer, hspz_error *error)
+{
+    hspz__cuda_target *t = &cuda->target;
+    HSPZ__TRY(hspz__cuda_allocate(cuda, &t->ends, target->index_entries * sizeof(uint32_t), "the bucket table", error));
+    HSPZ__TRY(hspz__cuda_allocate(cuda, &t->positions, target->position_count * sizeof(uint32_t), "target positions",
+                                  error));
+    const double start = now();
+    HSPZ__TRY(hspz__cuda_upload(cuda, t->ends.start, target->index_table, t->ends.bytes, error));
+    HSPZ__TRY(hspz__cuda_upload(cuda, t->positions.start, target->positions, t->positions.bytes, error));
+    *transfer += now() - start;
+    t->index.ends = t->ends.start;
+    t->index.positions = t->positions.start;
+    t->index.count = (uint32_t)target->position_count;
+    return HSPZ_OK;
+}
+
+/* ---- contexts */
+
+#define SAMPLES 4096u
+
+/* Divides the words into slices of at most `most` positions, or of one sample where that alone has more. */
+static hspz_status make_slices(hspz__cuda *cuda, uint64_t most, hspz_error *error)
+{
+    hspz__cuda_target *t = &cuda->target;
+    const uint32_t bits = cuda->word.bits, shift = bits > 12 ? bits - 12 : 0, samples = 1u << (bits - shift);
+    t->slice_word = hspz__alloc(cuda->host, samples + 1, sizeof *t->slice_word);
+    t->slice_position = hspz__alloc(cuda->host, samples + 1, sizeof *t->slice_position);
+    uint32_t *ends = hspz__alloc(cuda->host, samples, sizeof *ends);
+    hspz_status status = HSPZ_OK;
+    if (t->slice_word == NULL || t->slice_position == NULL || ends == NULL)
+        status = hspz__fail(error, HSPZ_E_MEMORY, "no memory to divide the target index");
+    if (status == HSPZ_OK)
+        status = hspz__cuda_check(cudaMemcpy2DAsync(ends, sizeof *ends, t->index.ends + ((1u << shift) - 1),
+                                                    sizeof *ends << shift, sizeof *ends, samples,
+                                                    cudaMemcpyDeviceToHost, cuda->stream),
+                                  "dividing the target index", error);
+    if (status == HSPZ_OK)
+        status = hspz__cuda_check(cudaStreamSynchronize(cuda->stream), "dividing the target index", error);
+    if (status == HSPZ_OK) {
+        t->slices = 0;
+        t->slice_word[0] = 0;
+        t->slice_position[0] = 0;
+        for (uint32_t i = 0; i < samples; i++) {
+            const uint32_t begin = t->slice_position[t->slices], next = i + 1 < samples ? ends[i + 1] : UINT32_MAX;
+            if (i + 1 < samples && next - begin <= most)
+                continue;
+            t->slices++;
+            t->slice_word[t->slices] = (i + 1) << shift;
+            t->slice_position[t->slices] = ends[i];
+            if (ends[i] - begin > t->slice_most)
+                t->slice_most = ends[i] - begin;
+        }
+    }
+    hspz__free(cuda->host, ends);
+    return status;
+}
+
+static hspz_status make_contexts(hspz__cuda *cuda, hspz_error *error)
+{
+    hspz__cuda_target *t = &cuda->target;
+    const uint64_t context = HSPZ__CONTEXT_WORDS * sizeof(uint32_t), bytes = t->index.count * context;
+    const uint64_t budget = hspz__cuda_budget(cuda);
+    if (cuda->knobs.slice_positions > 0)
+        return make_slices(cuda, (uint64_t)cuda->knobs.slice_positions, error);
+    if (bytes > (budget - (budget < cuda->arena.bytes ? budget : cuda->arena.bytes)) / 2)
+        return make_slices(cuda, budget / 4 / context + 1, error);
+    HSPZ__TRY(hspz__cuda_allocate(cuda, &t->contexts, bytes, "target contexts", error));
+    return hspz__cuda_check(hspz__cuda_contexts(&t->sequence.strand, &cuda->word, &cuda->filter, t->index.positions,
+                                                t->index.count, NULL, 1, t->contexts.start, cuda->stream),
+                            "making the target's contexts", error);
+}
+
+/* The fast gate needs its own index, a matrix that lets the filter reject, and room for its table. */
+static int can_join(const hspz__cuda *cuda)
+{
+    return cuda->target.own_index && cuda->plan->dedup != HSPZ_DEDUP_LASTZ &&
+           (cuda->knobs.gate == HSPZ__GATE_JOIN || (cuda->knobs.gate == HSPZ__GATE_AUTO && cuda->filter.useful)) &&
+           cuda->filter.useful && hspz__cuda_join_warps(cuda) > 0;
+}
+
+static hspz_status set_target(hspz__cuda *cuda, const hspz_target *target, double *transfer, hspz_error *error)
+{
+    hspz__cuda_target *t = &cuda->target;
+    HSPZ__TRY(allocate_sequence(cuda, &t->sequence, target->length, "the target", error));
+    HSPZ__TRY(encode(cuda, "target", target->bases, target->length, 0x243f6a88u, &t->sequence, NULL, transfer, error));
+    HSPZ__TRY(target->index_table != NULL ? import_index(cuda, target, transfer, error)
+                                          : build_index(cuda, target->length, error));
+    t->join = can_join(cuda);
+    if (t->join && t->index.count > 0)
+        HSPZ__TRY(make_contexts(cuda, error));
+    return hspz__cuda_check(cudaStreamSynchronize(cuda->stream), "indexing the target", error);
+}
+
+hspz_status hspz__cuda_set_target(hspz__cuda *cuda, const hspz_target *target, hspz_statistics *statistics,
+                                  hspz_error *error)
+{
+    double transfer = 0.0;
+    const double start = now();
+    const hspz_status status = set_target(cuda, target, &transfer, error);
+    statistics->seconds_transfer += transfer;
+    statistics->seconds_index += now() - start - transfer;
+    if (status == HSPZ_OK)
+        statistics->target_positions += cuda->target.index.count;
+    else
+        hspz__cuda_clear_target(cuda);
+    return status;
+}
+
+void hspz__cuda_clear_target(hspz__cuda *cuda)
+{
+    hspz__cuda_target *t = &cuda->target;
+    release_sequence(cuda, &t->sequence);
+    hspz__cuda_release(cuda, &t->ends);
+    hspz__cuda_release(cuda, &t->positions);
+    hspz__cuda_release(cuda, &t->contexts);
+    hspz__free(cuda->host, t->slice_word);
+    hspz__free(cuda->host, t->slice_position);
+    memset(t, 0, sizeof *t);
+}
+
+/* ---- query */
+
+static hspz_status note_records(hspz__cuda *cuda, hspz__cuda_query *q, const hspz_query *query, hspz_error *error)
+{
+    const uint8_t *end = query->bases + query->length;
+    uint64_t count = 0;
+    if (cuda->plan->dedup != HSPZ_DEDUP_LASTZ || query->length == 0)
+        return HSPZ_OK;
+    for (const uint8_t *at = query->bases; (at = memchr(at, '&', (size_t)(end - at))) != NULL; at++)
+        count++;
+    for (int strand = 0; strand < 2; strand++) {
+        q->record_ends[strand] = hspz__alloc(cuda->host, count + 1, sizeof **q->record_ends);
+        if (q->record_ends[strand] == NULL)
+            return hspz__fail(error, HSPZ_E_MEMORY, "no memory to note %llu records", (unsigned long long)count + 1);
+        q->record_ends[strand][count] = (uint32_t)query->length;
+    }
+    for (const uint8_t *at = query->bases; (at = memchr(at, '&', (size_t)(end - at))) != NULL; at++) {
+        q->record_ends[0][q->records] = (uint32_t)(at - query->bases);
+        q->record_ends[1][count - 1 - q->records] = (uint32_t)(end - 1 - at);
+        q->records++;
+    }
+    q->records++; /* the last one has no separator */
+    return HSPZ_OK;
+}
+
+static hspz_status set_query(hspz__cuda *cuda, uint32_t slot, const hspz_query *query, double *transfer,
+                             hspz_error *error)
+{
+    hspz__cuda_query *q = &cuda->query[slot];
+    for (int strand = 0; strand < 2; strand++)
+        HSPZ__TRY(allocate_sequence(cuda, &q->strand[strand], query->length, "the query", error));
+    HSPZ__TRY(note_records(cuda, q, query, error));
+    return encode(cuda, "query", query->bases, query->length, 0x13198a2eu, &q->strand[0], &q->strand[1], transfer, error);
+}
+
+hspz_status hspz__cuda_set_query(hspz__cuda *cuda, uint32_t slot, const hspz_query *query,
+                                 hspz_statistics *statistics, hspz_error *error)
+{
+    double transfer = 0.0;
+    const double start = now();
+    const hspz_status status = set_query(cuda, slot, query, &transfer, error);
+    statistics->seconds_transfer += transfer;
+    statistics->seconds_query += now() - start - transfer;
+    if (status != HSPZ_OK)
+        hspz__cuda_clear_query(cuda, slot);
+    return status;
+}
+
+void hspz__cuda_clear_query(hspz__cuda *cuda, uint32_t slot)
+{
+    hspz__cuda_query *q = &cuda->query[slot];
+    for (int strand = 0; strand < 2; strand++) {
+        release_sequence(cuda, &q->strand[strand]);
+        hspz__free(cuda->host, q->record_ends[strand]);
+    }
+    memset(q, 0, sizeof *q);
+}
