@@ -55,8 +55,8 @@ static void device_info(uint32_t row, hspz_device_info *info)
     info->compute_minor = (uint32_t)properties.minor;
     info->memory_total = properties.totalGlobalMem;
     snprintf(info->name, sizeof info->name, "%.127s", properties.name);
-    snprintf(info->detail, sizeof info->detail, "compute capability %d.%d, %llu MiB", properties.major, properties.minor,
-             (unsigned long long)(properties.totalGlobalMem >> 20));
+    snprintf(info->detail, sizeof info->detail, "compute capability %d.%d, %llu MiB", properties.major,
+             properties.minor, (unsigned long long)(properties.totalGlobalMem >> 20));
 }
 
 /* ---- knobs */
@@ -80,7 +80,8 @@ static hspz_status read_knobs(hspz__cuda *cuda, hspz_error *error)
     HSPZ__TRY(hspz__knob_integer(host, "cuda.piece_hits", 0, 1 << 28, 0, &k->piece_hits, error));
     HSPZ__TRY(hspz__knob_integer(host, "cuda.unit_windows", 0, 1 << 28, 0, &k->unit_windows, error));
     HSPZ__TRY(hspz__knob_integer(host, "cuda.candidates", 0, 1 << 30, 0, &k->candidates, error));
-    return hspz__knob_integer(host, "cuda.slice_positions", 0, INT64_C(1) << 32, 0, &k->slice_positions, error);
+    return hspz__knob_integer(host, "cuda.slice_positions", 0, INT64_C(1) << 32, 0, &k->slice_positions,
+                              error);
 }
 
 /* ---- create and destroy */
@@ -127,18 +128,21 @@ static hspz_status make_streams(hspz__cuda *cuda, hspz_error *error)
 {
     const char *what = "setting up the device";
     HSPZ__TRY(hspz__cuda_check(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking), what, error));
-    HSPZ__TRY(hspz__cuda_check(cudaStreamCreateWithFlags(&cuda->upload_stream, cudaStreamNonBlocking), what, error));
+    HSPZ__TRY(hspz__cuda_check(cudaStreamCreateWithFlags(&cuda->upload_stream, cudaStreamNonBlocking), what,
+                               error));
     HSPZ__TRY(hspz__cuda_check(
-        cudaHostAlloc((void **)&cuda->host_counters, sizeof *cuda->host_counters, cudaHostAllocDefault), what, error));
+        cudaHostAlloc((void **)&cuda->host_counters, sizeof *cuda->host_counters, cudaHostAllocDefault), what,
+        error));
     for (int k = 0; k < 2; k++) {
         HSPZ__TRY(hspz__cuda_check(cudaEventCreateWithFlags(&cuda->event[k], cudaEventDefault), what, error));
-        HSPZ__TRY(hspz__cuda_check(cudaHostAlloc((void **)&cuda->download[k], HSPZ__STAGING, cudaHostAllocDefault), what,
-                                   error));
+        HSPZ__TRY(hspz__cuda_check(
+            cudaHostAlloc((void **)&cuda->download[k], HSPZ__STAGING, cudaHostAllocDefault), what, error));
         for (int i = 0; i < HSPZ__UPLOADERS; i++) {
             HSPZ__TRY(hspz__cuda_check(
-                cudaHostAlloc((void **)&cuda->upload[i][k], HSPZ__STAGING, cudaHostAllocDefault), what, error));
-            HSPZ__TRY(hspz__cuda_check(cudaEventCreateWithFlags(&cuda->upload_event[i][k], cudaEventDisableTiming), what,
-                                       error));
+                cudaHostAlloc((void **)&cuda->upload[i][k], HSPZ__STAGING, cudaHostAllocDefault), what,
+                error));
+            HSPZ__TRY(hspz__cuda_check(
+                cudaEventCreateWithFlags(&cuda->upload_event[i][k], cudaEventDisableTiming), what, error));
         }
     }
     return HSPZ_OK;
@@ -148,7 +152,8 @@ static hspz_status open_device(hspz__cuda *cuda, uint32_t row, hspz_error *error
 {
     cuda->device = (int)row;
     HSPZ__TRY(hspz__cuda_check(cudaSetDevice(cuda->device), "opening the device", error));
-    HSPZ__TRY(hspz__cuda_check(cudaGetDeviceProperties(&cuda->properties, cuda->device), "opening the device", error));
+    HSPZ__TRY(hspz__cuda_check(cudaGetDeviceProperties(&cuda->properties, cuda->device), "opening the device",
+                               error));
     HSPZ__TRY(make_streams(cuda, error));
     HSPZ__TRY(make_constants(cuda, error));
     /* A first launch tells whether the plugin holds code for this device. */
@@ -213,7 +218,8 @@ static void destroy(void *state)
     leave(before, device);
 }
 
-static hspz_status create(const hspz__plan *plan, hspz__host *host, uint32_t row, void **state, hspz_error *error)
+static hspz_status create(const hspz__plan *plan, hspz__host *host, uint32_t row, void **state,
+                          hspz_error *error)
 {
     *state = NULL;
     hspz__cuda *cuda = hspz__alloc(host, 1, sizeof *cuda);
@@ -230,11 +236,13 @@ static hspz_status create(const hspz__plan *plan, hspz__host *host, uint32_t row
     if (status == HSPZ_OK)
         status = open_device(cuda, row, error);
     if (status == HSPZ_OK && cuda->knobs.gate == HSPZ__GATE_JOIN && !cuda->filter.useful)
-        status = hspz__fail(error, HSPZ_E_CONFIG,
-                            "gate = join cannot serve this matrix and x-drop: its filter would reject next to nothing; use "
-                            "gate = auto");
+        status = hspz__fail(
+            error, HSPZ_E_CONFIG,
+            "gate = join cannot serve this matrix and x-drop: its filter would reject next to nothing; use "
+            "gate = auto");
     if (status == HSPZ_OK && cuda->knobs.gate == HSPZ__GATE_JOIN && hspz__cuda_join_warps(cuda) == 0)
-        status = hspz__fail(error, HSPZ_E_CONFIG, "gate = join needs more shared memory than this device has; use gate = auto");
+        status = hspz__fail(error, HSPZ_E_CONFIG,
+                            "gate = join needs more shared memory than this device has; use gate = auto");
     leave(before, (int)row);
     if (status != HSPZ_OK) {
         destroy(cuda);
@@ -251,13 +259,14 @@ static void info(const void *state, hspz_engine_info *info)
                      cuda->plan->dedup != HSPZ_DEDUP_LASTZ && hspz__cuda_join_warps(cuda) > 0;
     info->threads = 1;
     snprintf(info->backend, sizeof info->backend, "cuda");
-    snprintf(info->variant, sizeof info->variant, "%.40s, sm_%d%d, gate %s", cuda->properties.name, cuda->properties.major,
-             cuda->properties.minor, join ? "join" : "warp");
+    snprintf(info->variant, sizeof info->variant, "%.40s, sm_%d%d, gate %s", cuda->properties.name,
+             cuda->properties.major, cuda->properties.minor, join ? "join" : "warp");
 }
 
 /* ---- targets, queries, calls */
 
-static hspz_status set_target(void *state, const hspz_target *target, hspz_statistics *statistics, hspz_error *error)
+static hspz_status set_target(void *state, const hspz_target *target, hspz_statistics *statistics,
+                              hspz_error *error)
 {
     hspz__cuda *cuda = state;
     const int before = enter(cuda->device);

@@ -16,9 +16,9 @@
 #ifndef HSPZ__BACKEND_CUDA_H
 #define HSPZ__BACKEND_CUDA_H
 
-#include "../kernels/cuda/segments.h"
-#include "../kernels/cuda/filter.h"
 #include "../kernels/cuda/cuda_types.h"
+#include "../kernels/cuda/filter.h"
+#include "../kernels/cuda/segments.h"
 #include "backend.h"
 #include "dedup.h"
 
@@ -58,9 +58,10 @@ typedef struct hspz__cuda_target {
     hspz__cuda_sequence sequence;
     hspz__cuda_memory ends, positions, contexts;
     hspz__cuda_index index;
-    int own_index;     /* 0: the host brought it */
-    int join;          /* the fast gate can be used */
-    uint32_t slices;   /* 0: contexts are resident; else slice s has words slice_word[s] .. slice_word[s + 1] - 1 */
+    int own_index; /* 0: the host brought it */
+    int join;      /* the fast gate can be used */
+    uint32_t
+        slices; /* 0: contexts are resident; else slice s has words slice_word[s] .. slice_word[s + 1] - 1 */
     uint32_t *slice_word;
     uint32_t *slice_position;
     uint32_t slice_most; /* positions of the largest slice */
@@ -68,7 +69,8 @@ typedef struct hspz__cuda_target {
 
 typedef struct hspz__cuda_query {
     hspz__cuda_sequence strand[2];
-    uint32_t *record_ends[2]; /* of each strand: places of the separators, for `lastz` with the host's own seeds */
+    uint32_t
+        *record_ends[2]; /* of each strand: places of the separators, for `lastz` with the host's own seeds */
     uint64_t records;
 } hspz__cuda_query;
 
@@ -92,10 +94,10 @@ typedef struct hspz__cuda {
     hspz__cuda_filter filter;
     hspz__cuda_rules rules;
     hspz__cuda_memory constants, arena, ascii;
-    const uint8_t *class_of;          /* device */
-    hspz__cuda_counters *counters;    /* device */
+    const uint8_t *class_of;            /* device */
+    hspz__cuda_counters *counters;      /* device */
     hspz__cuda_counters *host_counters; /* pinned */
-    unsigned char *download[2];       /* pinned, HSPZ__STAGING bytes each */
+    unsigned char *download[2];         /* pinned, HSPZ__STAGING bytes each */
     unsigned char *upload[HSPZ__UPLOADERS][2];
     cudaEvent_t upload_event[HSPZ__UPLOADERS][2];
     pthread_mutex_t lock; /* over memory_now, memory_peak */
@@ -167,9 +169,11 @@ hspz_status hspz__cuda_clear_counters(hspz__cuda *cuda, hspz_error *error);
 /* Copies the counters to host_counters and waits. */
 hspz_status hspz__cuda_read_counters(hspz__cuda_call *call);
 /* Small copies through the work stream, waited for. */
-hspz_status hspz__cuda_download(hspz__cuda *cuda, void *to, const void *from, uint64_t bytes, hspz_error *error);
+hspz_status hspz__cuda_download(hspz__cuda *cuda, void *to, const void *from, uint64_t bytes,
+                                hspz_error *error);
 /* Host memory of any kind to the device, by several threads through pinned buffers; waits. `stream` is upload_stream. */
-hspz_status hspz__cuda_upload(hspz__cuda *cuda, void *to, const void *from, uint64_t bytes, hspz_error *error);
+hspz_status hspz__cuda_upload(hspz__cuda *cuda, void *to, const void *from, uint64_t bytes,
+                              hspz_error *error);
 uint32_t hspz__cuda_bits(uint64_t most); /* bits that hold 0..most, at least 1 */
 
 /* ---- backend_cuda_filter.c */
@@ -202,7 +206,8 @@ hspz_status hspz__cuda_extend_batch(hspz__cuda_call *call, const hspz_anchor_bat
 /* ---- backend_cuda_finish.c */
 
 /* Takes the arrays for `capacity` candidates; temp_bytes must be set (hspz__cuda_temp_bytes). */
-void hspz__cuda_take_candidates(hspz__cuda_arena *arena, uint32_t capacity, hspz__cuda_candidates *candidates);
+void hspz__cuda_take_candidates(hspz__cuda_arena *arena, uint32_t capacity,
+                                hspz__cuda_candidates *candidates);
 /* Scratch that sorts and scans of up to `capacity` elements need. */
 hspz_status hspz__cuda_temp_bytes(hspz__cuda *cuda, uint64_t capacity, size_t *bytes, hspz_error *error);
 /* Device bytes a candidate costs. */

@@ -78,8 +78,8 @@ static uint32_t odd_classes(const hspz__plan *plan, int64_t smallest)
 }
 
 /* The window's care bases in variant v: their sum and the most a prefix of them can have. */
-static void window_numbers(hspz__cuda_filter *filter, const hspz__plan *plan, const int32_t u[4], uint32_t spare,
-                           uint32_t beyond)
+static void window_numbers(hspz__cuda_filter *filter, const hspz__plan *plan, const int32_t u[4],
+                           uint32_t spare, uint32_t beyond)
 {
     const int32_t top = u[0] > u[1] ? u[0] : u[1], other = u[2] > u[3] ? u[2] : u[3];
     const int32_t most = top > other ? top : other;

@@ -38,9 +38,11 @@ hspz_status hspz__cuda_temp_bytes(hspz__cuda *cuda, uint64_t capacity, size_t *b
 {
     size_t need[4] = {0, 0, 0, 0};
     int second;
-    cudaError_t result = hspz__cuda_sort_u64(NULL, &need[0], NULL, NULL, capacity, 0, 64, &second, cuda->stream);
+    cudaError_t result =
+        hspz__cuda_sort_u64(NULL, &need[0], NULL, NULL, capacity, 0, 64, &second, cuda->stream);
     if (result == cudaSuccess)
-        result = hspz__cuda_sort_u64_u32(NULL, &need[1], NULL, NULL, NULL, NULL, capacity, 0, 64, &second, cuda->stream);
+        result = hspz__cuda_sort_u64_u32(NULL, &need[1], NULL, NULL, NULL, NULL, capacity, 0, 64, &second,
+                                         cuda->stream);
     if (result == cudaSuccess)
         result = hspz__cuda_scan_u32(NULL, &need[2], NULL, NULL, capacity, cuda->stream);
     if (result == cudaSuccess)
@@ -62,7 +64,8 @@ void hspz__cuda_take_candidates(hspz__cuda_arena *arena, uint32_t capacity, hspz
     c->before = hspz__cuda_take(arena, n, sizeof(uint32_t));
     c->starts = hspz__cuda_take(arena, n, sizeof(uint32_t));
     c->flags = hspz__cuda_take(arena, n, sizeof(uint32_t));
-    c->right = hspz__cuda_take(arena, 2 * n, sizeof *c->right); /* 24 bytes each: as much as a record and its order */
+    c->right = hspz__cuda_take(arena, 2 * n,
+                               sizeof *c->right); /* 24 bytes each: as much as a record and its order */
     c->left = c->right != NULL ? c->right + n : NULL;
     c->steps = hspz__cuda_take(arena, n, sizeof *c->steps);
     c->records = hspz__cuda_take(arena, n, sizeof *c->records);
@@ -74,25 +77,27 @@ void hspz__cuda_take_candidates(hspz__cuda_arena *arena, uint32_t capacity, hspz
 /* One device step of this file. */
 #define DO(what, step) HSPZ__TRY(hspz__cuda_check((step), (what), call->error))
 
-static hspz_status scan(hspz__cuda_call *call, hspz__cuda_candidates *c, const uint32_t *in, uint32_t *out, uint64_t count)
+static hspz_status scan(hspz__cuda_call *call, hspz__cuda_candidates *c, const uint32_t *in, uint32_t *out,
+                        uint64_t count)
 {
     DO("summing flags", hspz__cuda_scan_u32(c->temp, &c->temp_bytes, in, out, count, call->cuda->stream));
     return HSPZ_OK;
 }
 
 /* Sorts keys by bits low .. high - 1, with ranks if asked. */
-static hspz_status sort_keys(hspz__cuda_call *call, hspz__cuda_candidates *c, uint32_t count, int with_ranks, uint32_t low,
-                             uint32_t high)
+static hspz_status sort_keys(hspz__cuda_call *call, hspz__cuda_candidates *c, uint32_t count, int with_ranks,
+                             uint32_t low, uint32_t high)
 {
     int turned = 0;
     const int from = c->second, to = 1 - c->second;
     if (with_ranks)
         DO("sorting candidates",
-           hspz__cuda_sort_u64_u32(c->temp, &c->temp_bytes, c->keys[from], c->keys[to], c->ranks[from], c->ranks[to],
-                                   count, (int)low, (int)high, &turned, call->cuda->stream));
+           hspz__cuda_sort_u64_u32(c->temp, &c->temp_bytes, c->keys[from], c->keys[to], c->ranks[from],
+                                   c->ranks[to], count, (int)low, (int)high, &turned, call->cuda->stream));
     else
-        DO("sorting candidates", hspz__cuda_sort_u64(c->temp, &c->temp_bytes, c->keys[from], c->keys[to], count, (int)low,
-                                                     (int)high, &turned, call->cuda->stream));
+        DO("sorting candidates",
+           hspz__cuda_sort_u64(c->temp, &c->temp_bytes, c->keys[from], c->keys[to], count, (int)low,
+                               (int)high, &turned, call->cuda->stream));
     c->second = turned ? to : from;
     return HSPZ_OK;
 }
@@ -100,7 +105,8 @@ static hspz_status sort_keys(hspz__cuda_call *call, hspz__cuda_candidates *c, ui
 /* ---- extension */
 
 /* Diagonals and target positions use few of their 32 bits each. */
-static hspz_status sort_by_diagonal(hspz__cuda_call *call, hspz__cuda_candidates *c, const hspz__cuda_finish_plan *plan)
+static hspz_status sort_by_diagonal(hspz__cuda_call *call, hspz__cuda_candidates *c,
+                                    const hspz__cuda_finish_plan *plan)
 {
     const uint64_t lengths = (uint64_t)call->target.length + call->strand.length;
     const uint32_t target_bits = hspz__cuda_bits(call->target.length);
@@ -109,13 +115,15 @@ static hspz_status sort_by_diagonal(hspz__cuda_call *call, hspz__cuda_candidates
     return sort_keys(call, c, plan->count, plan->ranked, 32, 32 + diagonal_bits);
 }
 
-static hspz_status extend_side(hspz__cuda_call *call, hspz__cuda_candidates *c, uint32_t count, uint32_t groups, int left)
+static hspz_status extend_side(hspz__cuda_call *call, hspz__cuda_candidates *c, uint32_t count,
+                               uint32_t groups, int left)
 {
     hspz__cuda *cuda = call->cuda;
     const uint64_t *keys = c->keys[c->second];
     hspz__cuda_reach *reaches = left ? c->left : c->right;
-    DO("extending anchors", hspz__cuda_scan_groups(keys, count, c->starts, groups, &call->target, &call->strand,
-                                                   &cuda->rules, left, reaches, c->steps, cuda->stream));
+    DO("extending anchors",
+       hspz__cuda_scan_groups(keys, count, c->starts, groups, &call->target, &call->strand, &cuda->rules,
+                              left, reaches, c->steps, cuda->stream));
     DO("extending anchors", hspz__cuda_scan_steps(c->temp, &c->temp_bytes, c->steps, groups, cuda->stream));
     DO("extending anchors",
        hspz__cuda_settle(keys, count, c->before, groups, left, c->steps, reaches, cuda->stream));
@@ -128,8 +136,8 @@ static hspz_status extend(hspz__cuda_call *call, hspz__cuda_candidates *c, uint3
     const uint64_t *keys = c->keys[c->second];
     const uint32_t length = call->strand.length;
     if (cuda->knobs.plain_extend) {
-        DO("extending anchors", hspz__cuda_materialize(keys, count, &call->target, &call->strand, &cuda->rules, c->right,
-                                                       c->left, cuda->stream));
+        DO("extending anchors", hspz__cuda_materialize(keys, count, &call->target, &call->strand,
+                                                       &cuda->rules, c->right, c->left, cuda->stream));
         return HSPZ_OK;
     }
     DO("grouping anchors", hspz__cuda_group_heads(keys, count, length, GAP, c->heads, cuda->stream));
@@ -179,12 +187,12 @@ static hspz_status judge_on_host(hspz__cuda_call *call, hspz__cuda_candidates *c
     for (uint32_t i = 0; i < count && status == HSPZ_OK; i++)
         rows[i].total = hspz__plan_accept(cuda->plan, rows[i].total, rows[i].extent, rows[i].matches);
     if (status == HSPZ_OK)
-        status = hspz__cuda_check(cudaMemcpyAsync(c->steps, rows, count * sizeof *rows, cudaMemcpyHostToDevice,
-                                                  cuda->stream),
-                                  "judging segments", call->error);
+        status = hspz__cuda_check(
+            cudaMemcpyAsync(c->steps, rows, count * sizeof *rows, cudaMemcpyHostToDevice, cuda->stream),
+            "judging segments", call->error);
     if (status == HSPZ_OK)
-        status = hspz__cuda_check(hspz__cuda_apply((hspz__cuda_uncertain *)(void *)c->steps, count, c->records, c->flags,
-                                                   cuda->stream),
+        status = hspz__cuda_check(hspz__cuda_apply((hspz__cuda_uncertain *)(void *)c->steps, count,
+                                                   c->records, c->flags, cuda->stream),
                                   "judging segments", call->error);
     if (status == HSPZ_OK) /* rows must outlive the copy */
         status = hspz__cuda_check(cudaStreamSynchronize(cuda->stream), "judging segments", call->error);
@@ -205,8 +213,9 @@ static hspz_status make_records(hspz__cuda_call *call, hspz__cuda_candidates *c,
     *count = (uint32_t)cuda->host_counters->records;
     if (*count == 0)
         return HSPZ_OK;
-    DO("judging segments", hspz__cuda_judge(s, c->records, *count, c->flags, (hspz__cuda_uncertain *)(void *)c->steps,
-                                            cuda->counters, cuda->stream));
+    DO("judging segments",
+       hspz__cuda_judge(s, c->records, *count, c->flags, (hspz__cuda_uncertain *)(void *)c->steps,
+                        cuda->counters, cuda->stream));
     HSPZ__TRY(hspz__cuda_read_counters(call));
     HSPZ__TRY(judge_on_host(call, c, (uint32_t)cuda->host_counters->uncertain));
     DO("counting accepted segments",
@@ -227,15 +236,15 @@ static hspz_status compact(hspz__cuda_call *call, hspz__cuda_candidates *c, reco
 {
     hspz__cuda *cuda = call->cuda;
     HSPZ__TRY(scan(call, c, c->flags, c->before, *count));
-    DO("compacting records", hspz__cuda_compact(from.records, from.order, c->flags, c->before, *count, to.records,
-                                                to.order, &cuda->counters->kept, cuda->stream));
+    DO("compacting records", hspz__cuda_compact(from.records, from.order, c->flags, c->before, *count,
+                                                to.records, to.order, &cuda->counters->kept, cuda->stream));
     HSPZ__TRY(hspz__cuda_read_counters(call));
     *count = (uint32_t)cuda->host_counters->kept;
     return HSPZ_OK;
 }
 
-static hspz_status apply_rule(hspz__cuda_call *call, hspz__cuda_candidates *c, uint32_t rule, record_list *now_in,
-                              record_list *spare, uint32_t *count)
+static hspz_status apply_rule(hspz__cuda_call *call, hspz__cuda_candidates *c, uint32_t rule,
+                              record_list *now_in, record_list *spare, uint32_t *count)
 {
     hspz__cuda *cuda = call->cuda;
     if (*count == 0)
@@ -249,11 +258,13 @@ static hspz_status apply_rule(hspz__cuda_call *call, hspz__cuda_candidates *c, u
 }
 
 /* Sorts for output into spare->records. */
-static hspz_status sort_output(hspz__cuda_call *call, hspz__cuda_candidates *c, const hspz__cuda_finish_plan *plan,
-                               uint32_t raw, const record_list *in, const record_list *spare, uint32_t count)
+static hspz_status sort_output(hspz__cuda_call *call, hspz__cuda_candidates *c,
+                               const hspz__cuda_finish_plan *plan, uint32_t raw, const record_list *in,
+                               const record_list *spare, uint32_t count)
 {
     hspz__cuda *cuda = call->cuda;
-    uint32_t target_bits = hspz__cuda_bits(call->target.length), query_bits = hspz__cuda_bits(call->strand.length);
+    uint32_t target_bits = hspz__cuda_bits(call->target.length),
+             query_bits = hspz__cuda_bits(call->strand.length);
     const uint32_t label_bits = plan->most_label > 0 ? hspz__cuda_bits(plan->most_label) : 0;
     const bool twice = !raw && target_bits + query_bits + label_bits > 64;
     if (twice) {
@@ -261,8 +272,8 @@ static hspz_status sort_output(hspz__cuda_call *call, hspz__cuda_candidates *c, 
         query_bits = 32;
     }
     c->second = 0;
-    DO("ordering records", hspz__cuda_output_keys(in->records, in->order, count, raw, query_bits, target_bits, c->keys[0],
-                                                  c->ranks[0], cuda->stream));
+    DO("ordering records", hspz__cuda_output_keys(in->records, in->order, count, raw, query_bits, target_bits,
+                                                  c->keys[0], c->ranks[0], cuda->stream));
     HSPZ__TRY(sort_keys(call, c, count, 1, 0, raw || twice ? 64 : target_bits + query_bits + label_bits));
     if (twice) {
         DO("ordering records",
@@ -287,7 +298,8 @@ static hspz_status give(hspz__cuda_call *call, const hspz_hsp *hsps, uint64_t co
     for (uint64_t i = 0; i < count && status == HSPZ_OK; i++)
         call->held.items[call->held.count++] = (hspz__found){.label = 0, .hsp = hsps[i]};
     if (status != HSPZ_OK)
-        return hspz__fail(call->error, status, "no memory to hold %llu HSPs", (unsigned long long)call->held.count);
+        return hspz__fail(call->error, status, "no memory to hold %llu HSPs",
+                          (unsigned long long)call->held.count);
     return HSPZ_OK;
 }
 
@@ -344,7 +356,8 @@ static hspz_status settle_held(hspz__cuda_call *call)
                                  : hspz__fail(call->error, status, "no memory for the segments of the call");
     }
     status = hspz__dedup_maximal(&call->held, host);
-    return status == HSPZ_OK ? HSPZ_OK : hspz__fail(call->error, status, "no memory for the segments of the call");
+    return status == HSPZ_OK ? HSPZ_OK
+                             : hspz__fail(call->error, status, "no memory for the segments of the call");
 }
 
 hspz_status hspz__cuda_call_end(hspz__cuda_call *call)
@@ -360,8 +373,9 @@ void hspz__cuda_call_free(hspz__cuda_call *call)
 
 /* ---- all of it */
 
-static hspz_status records_to_sink(hspz__cuda_call *call, hspz__cuda_candidates *c, const hspz__cuda_finish_plan *plan,
-                                   const hspz__cuda_segments *s, uint32_t count)
+static hspz_status records_to_sink(hspz__cuda_call *call, hspz__cuda_candidates *c,
+                                   const hspz__cuda_finish_plan *plan, const hspz__cuda_segments *s,
+                                   uint32_t count)
 {
     const uint32_t dedup = call->cuda->plan->dedup;
     record_list first = {c->records, c->order};
@@ -390,7 +404,8 @@ static hspz_status clear_own_counters(hspz__cuda_call *call)
     return HSPZ_OK;
 }
 
-hspz_status hspz__cuda_finish(hspz__cuda_call *call, hspz__cuda_candidates *c, const hspz__cuda_finish_plan *plan)
+hspz_status hspz__cuda_finish(hspz__cuda_call *call, hspz__cuda_candidates *c,
+                              const hspz__cuda_finish_plan *plan)
 {
     hspz_statistics *statistics = call->output->statistics;
     if (plan->count == 0)

@@ -31,9 +31,9 @@ static double now(void)
 
 typedef struct unit {
     hspz__cuda_call *call;
-    uint32_t begin, count;        /* windows */
+    uint32_t begin, count; /* windows */
     uint32_t batch_size, batches;
-    uint32_t windows_capacity;    /* of the arrays below */
+    uint32_t windows_capacity; /* of the arrays below */
     uint32_t *words[2], *windows[2], *contexts;
     uint32_t *slice_contexts;
     uint32_t *window_hits, *first_chunk;
@@ -80,8 +80,9 @@ static hspz_status size_temp(unit *u, uint32_t capacity)
     int second;
     u->candidates.temp_bytes = 0;
     HSPZ__TRY(hspz__cuda_temp_bytes(call->cuda, capacity, &u->candidates.temp_bytes, call->error));
-    DO("sizing device scratch", hspz__cuda_sort_u32_u32(NULL, &windows, NULL, NULL, NULL, NULL, u->count, 0,
-                                                        (int)call->cuda->word.bits + 1, &second, call->cuda->stream));
+    DO("sizing device scratch",
+       hspz__cuda_sort_u32_u32(NULL, &windows, NULL, NULL, NULL, NULL, u->count, 0,
+                               (int)call->cuda->word.bits + 1, &second, call->cuda->stream));
     DO("sizing device scratch",
        hspz__cuda_scan_u32(NULL, &scan, NULL, NULL, (uint64_t)u->count + 1, call->cuda->stream));
     if (windows > u->candidates.temp_bytes)
@@ -135,8 +136,9 @@ static hspz_status sort_windows(unit *u)
     DO("making query words", hspz__cuda_words(&call->strand, &cuda->word, u->begin, 1, u->count, u->words[0],
                                               u->windows[0], &cuda->counters->windows, cuda->stream));
     DO("sorting query words",
-       hspz__cuda_sort_u32_u32(u->candidates.temp, &u->candidates.temp_bytes, u->words[0], u->words[1], u->windows[0],
-                               u->windows[1], u->count, 0, (int)cuda->word.bits + 1, &second, cuda->stream));
+       hspz__cuda_sort_u32_u32(u->candidates.temp, &u->candidates.temp_bytes, u->words[0], u->words[1],
+                               u->windows[0], u->windows[1], u->count, 0, (int)cuda->word.bits + 1, &second,
+                               cuda->stream));
     DO("making query contexts",
        hspz__cuda_contexts(&call->strand, &cuda->word, &cuda->filter, u->windows[second], u->count,
                            &cuda->counters->windows, 2, u->contexts, cuda->stream));
@@ -148,7 +150,8 @@ static hspz_status join_slice(unit *u)
 {
     hspz__cuda_call *call = u->call;
     hspz__cuda *cuda = call->cuda;
-    const unsigned blocks = (unsigned)cuda->properties.multiProcessorCount, warps = hspz__cuda_join_warps(cuda);
+    const unsigned blocks = (unsigned)cuda->properties.multiProcessorCount,
+                   warps = hspz__cuda_join_warps(cuda);
     hspz__cuda_counters *counters = cuda->counters;
     DO("joining words", cudaMemsetAsync(&counters->parts, 0, 2 * sizeof counters->parts, cuda->stream));
     DO("joining words", hspz__cuda_join_run(&u->join, 0, blocks, warps, cuda->stream));
@@ -177,8 +180,8 @@ static hspz_status join_slices(unit *u, uint64_t *parts)
         if (count == 0)
             continue;
         DO("making target contexts",
-           hspz__cuda_contexts(&call->target, &cuda->word, &cuda->filter, target->index.positions + first, count, NULL,
-                               1, u->slice_contexts, cuda->stream));
+           hspz__cuda_contexts(&call->target, &cuda->word, &cuda->filter, target->index.positions + first,
+                               count, NULL, 1, u->slice_contexts, cuda->stream));
         u->join.word_begin = target->slice_word[s];
         u->join.word_end = target->slice_word[s + 1];
         u->join.slice = first;
@@ -196,8 +199,7 @@ static hspz_status count_batches(unit *u)
 {
     hspz__cuda_call *call = u->call;
     hspz__cuda *cuda = call->cuda;
-    DO("counting hits",
-       cudaMemsetAsync(u->batch_hits, 0, u->batches * sizeof *u->batch_hits, cuda->stream));
+    DO("counting hits", cudaMemsetAsync(u->batch_hits, 0, u->batches * sizeof *u->batch_hits, cuda->stream));
     DO("counting hits", hspz__cuda_join_count(&u->join, u->count, u->begin, u->batch_size, u->batches,
                                               cuda->plan->max_hits, u->batch_hits, cuda->stream));
     return HSPZ_OK;
@@ -222,7 +224,8 @@ static hspz_status cut_chunks(unit *u, uint64_t chunks)
         first[0] = 0;
         for (uint32_t b = 0; b < u->batches; b++)
             first[b + 1] = first[b] + (uint32_t)(hits[b] / cuda->plan->max_hits + 1);
-        status = hspz__cuda_check(cudaMemcpyAsync(u->first_chunk, first, ((uint64_t)u->batches + 1) * sizeof *first,
+        status = hspz__cuda_check(cudaMemcpyAsync(u->first_chunk, first,
+                                                  ((uint64_t)u->batches + 1) * sizeof *first,
                                                   cudaMemcpyHostToDevice, cuda->stream),
                                   "labelling chunks", call->error);
     }
@@ -237,12 +240,13 @@ static hspz_status cut_chunks(unit *u, uint64_t chunks)
     if (chunks > (uint64_t)u->count * 4)
         return hspz__fail(call->error, HSPZ_E_INTERNAL, "more chunks than room for their borders");
     DO("labelling chunks", cudaMemsetAsync(u->window_hits + u->count, 0, sizeof(uint32_t), cuda->stream));
-    DO("labelling chunks", hspz__cuda_window_hits(&u->join, u->begin, u->count, u->window_hits, cuda->stream));
+    DO("labelling chunks",
+       hspz__cuda_window_hits(&u->join, u->begin, u->count, u->window_hits, cuda->stream));
     DO("labelling chunks", hspz__cuda_scan_u32(c->temp, &c->temp_bytes, u->window_hits, u->window_hits,
                                                (uint64_t)u->count + 1, cuda->stream));
     DO("labelling chunks",
-       hspz__cuda_cuts(&u->join, u->begin, u->count, u->batch_size, u->batches, cuda->plan->max_hits, u->window_hits,
-                       u->first_chunk, u->cuts, cuda->stream));
+       hspz__cuda_cuts(&u->join, u->begin, u->count, u->batch_size, u->batches, cuda->plan->max_hits,
+                       u->window_hits, u->first_chunk, u->cuts, cuda->stream));
     return HSPZ_OK;
 }
 
@@ -275,10 +279,11 @@ enum { DONE, DECLINED, TOO_LARGE };
 static hspz_status refuse(const unit *u, uint64_t batch)
 {
     const hspz__cuda_call *call = u->call;
-    return hspz__fail(call->error, HSPZ_E_TOO_MANY_HITS,
-                      "the batch at %llu of %llu has 2^32 or more seed hits; use a smaller --wga-chunk-size, or mask "
-                      "repeats",
-                      (unsigned long long)(call->done + batch * u->batch_size), (unsigned long long)call->total);
+    return hspz__fail(
+        call->error, HSPZ_E_TOO_MANY_HITS,
+        "the batch at %llu of %llu has 2^32 or more seed hits; use a smaller --wga-chunk-size, or mask "
+        "repeats",
+        (unsigned long long)(call->done + batch * u->batch_size), (unsigned long long)call->total);
 }
 
 static void count_unit(const unit *u, const hspz__cuda_counters *found)
@@ -361,7 +366,8 @@ static hspz_status try_unit(unit *u, int *outcome)
             u->part_capacity = parts + parts / 8;
         if (candidates > capacity)
             capacity = candidates + candidates / 8;
-        if (capacity > most_capacity(u) || (u->part_capacity * sizeof(hspz__cuda_part) > hspz__cuda_budget(u->call->cuda) / 4))
+        if (capacity > most_capacity(u) ||
+            (u->part_capacity * sizeof(hspz__cuda_part) > hspz__cuda_budget(u->call->cuda) / 4))
             return HSPZ_OK;
     }
 }
@@ -376,12 +382,13 @@ static uint64_t unit_windows(const hspz__cuda *cuda, uint32_t batch_size)
     return most > 0 ? most : batch_size;
 }
 
-hspz_status hspz__cuda_find_by_join(hspz__cuda_call *call, const hspz_find_request *request, uint64_t end, int *declined,
-                                    uint64_t *next)
+hspz_status hspz__cuda_find_by_join(hspz__cuda_call *call, const hspz_find_request *request, uint64_t end,
+                                    int *declined, uint64_t *next)
 {
     hspz__cuda *cuda = call->cuda;
     /* A batch longer than the request is as long as the request. */
-    const uint64_t size = request->batch_size < end - request->begin ? request->batch_size : end - request->begin;
+    const uint64_t size =
+        request->batch_size < end - request->begin ? request->batch_size : end - request->begin;
     uint64_t most = unit_windows(cuda, (uint32_t)size);
     *next = request->begin;
     *declined = 0;
@@ -391,7 +398,8 @@ hspz_status hspz__cuda_find_by_join(hspz__cuda_call *call, const hspz_find_reque
     }
     while (*next < end) {
         const uint64_t count = end - *next < most ? end - *next : most;
-        unit u = {.call = call, .begin = (uint32_t)*next, .count = (uint32_t)count, .batch_size = (uint32_t)size};
+        unit u = {
+            .call = call, .begin = (uint32_t)*next, .count = (uint32_t)count, .batch_size = (uint32_t)size};
         u.batches = (uint32_t)((count + size - 1) / size);
         call->done = *next - request->begin;
         if (hspz__cancelled(cuda->host, call->done, call->total))

@@ -27,7 +27,8 @@ hspz_status hspz__cuda_check(cudaError_t result, const char *what, hspz_error *e
         advice = "; rebuild with this device's architecture in CUDA_ARCHS, or use --device cpu";
     }
     (void)cudaGetLastError(); /* a later call shall not stumble over this one */
-    hspz__fail(error, status, "%s: %s (CUDA error %d)%s", what, cudaGetErrorString(result), (int)result, advice);
+    hspz__fail(error, status, "%s: %s (CUDA error %d)%s", what, cudaGetErrorString(result), (int)result,
+               advice);
     if (error != NULL)
         error->device_code = (int32_t)result;
     return status;
@@ -59,11 +60,12 @@ hspz_status hspz__cuda_allocate(hspz__cuda *cuda, hspz__cuda_memory *memory, uin
     memory->bytes = 0;
     const uint64_t limit = (uint64_t)cuda->knobs.memory_limit;
     if (limit > 0 && cuda->memory_now + bytes > limit)
-        return hspz__fail(error, HSPZ_E_DEVICE_MEMORY,
-                          "%s needs %llu MiB of device memory; device.memory_limit leaves %llu MiB: raise it, or use "
-                          "smaller blocks",
-                          what, (unsigned long long)(bytes >> 20),
-                          (unsigned long long)((limit > cuda->memory_now ? limit - cuda->memory_now : 0) >> 20));
+        return hspz__fail(
+            error, HSPZ_E_DEVICE_MEMORY,
+            "%s needs %llu MiB of device memory; device.memory_limit leaves %llu MiB: raise it, or use "
+            "smaller blocks",
+            what, (unsigned long long)(bytes >> 20),
+            (unsigned long long)((limit > cuda->memory_now ? limit - cuda->memory_now : 0) >> 20));
     const cudaError_t result = cudaMalloc(&memory->start, bytes > 0 ? bytes : 1);
     if (result != cudaSuccess) {
         memory->start = NULL;
@@ -78,7 +80,8 @@ void hspz__cuda_release(hspz__cuda *cuda, hspz__cuda_memory *memory)
 {
     if (memory->start == NULL)
         return;
-    (void)cudaFree(memory->start); /* reports errors of earlier work, which have been reported where it was waited for */
+    (void)cudaFree(
+        memory->start); /* reports errors of earlier work, which have been reported where it was waited for */
     count_memory(cuda, -(int64_t)memory->bytes);
     memory->start = NULL;
     memory->bytes = 0;
@@ -136,7 +139,8 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-hspz_status hspz__cuda_wait(hspz__cuda *cuda, cudaStream_t stream, uint64_t done, uint64_t total, hspz_error *error)
+hspz_status hspz__cuda_wait(hspz__cuda *cuda, cudaStream_t stream, uint64_t done, uint64_t total,
+                            hspz_error *error)
 {
     const double start = now();
     double told = start;
@@ -168,7 +172,8 @@ hspz_status hspz__cuda_clear_counters(hspz__cuda *cuda, hspz_error *error)
     HSPZ__TRY(hspz__cuda_check(cudaMemsetAsync(c, 0, sizeof *c, cuda->stream), "clearing counters", error));
     HSPZ__TRY(hspz__cuda_check(cudaMemsetAsync(&c->refused, 0xff, sizeof c->refused, cuda->stream),
                                "clearing counters", error));
-    return hspz__cuda_check(cudaMemsetAsync(&c->bad, 0xff, sizeof c->bad, cuda->stream), "clearing counters", error);
+    return hspz__cuda_check(cudaMemsetAsync(&c->bad, 0xff, sizeof c->bad, cuda->stream), "clearing counters",
+                            error);
 }
 
 hspz_status hspz__cuda_read_counters(hspz__cuda_call *call)
@@ -180,7 +185,8 @@ hspz_status hspz__cuda_read_counters(hspz__cuda_call *call)
     return hspz__cuda_wait(cuda, cuda->stream, call->done, call->total, call->error);
 }
 
-hspz_status hspz__cuda_download(hspz__cuda *cuda, void *to, const void *from, uint64_t bytes, hspz_error *error)
+hspz_status hspz__cuda_download(hspz__cuda *cuda, void *to, const void *from, uint64_t bytes,
+                                hspz_error *error)
 {
     HSPZ__TRY(hspz__cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, cuda->stream),
                                "copying from the device", error));
@@ -205,7 +211,8 @@ static void *upload_pieces(void *argument)
     const uint64_t piece = HSPZ__STAGING;
     uint32_t turn = 0;
     u->result = cudaSetDevice(cuda->device);
-    for (uint64_t at = u->number * piece; at < u->bytes && u->result == cudaSuccess; at += u->threads * piece) {
+    for (uint64_t at = u->number * piece; at < u->bytes && u->result == cudaSuccess;
+         at += u->threads * piece) {
         const uint64_t length = u->bytes - at < piece ? u->bytes - at : piece;
         unsigned char *buffer = cuda->upload[u->number][turn];
         cudaEvent_t event = cuda->upload_event[u->number][turn];

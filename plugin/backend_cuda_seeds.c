@@ -36,11 +36,11 @@ static double now(void)
 
 /* Where the hits of a batch come from; one of the three. */
 typedef struct source {
-    int windows;           /* level (a): the batch's windows first .. first + count - 1, variant_count seeds each */
+    int windows; /* level (a): the batch's windows first .. first + count - 1, variant_count seeds each */
     uint32_t first;
-    const uint64_t *seeds; /* level (b), host memory */
+    const uint64_t *seeds;            /* level (b), host memory */
     const hspz_anchor_batch *anchors; /* level (c) */
-    uint64_t count;        /* seeds, or anchors */
+    uint64_t count;                   /* seeds, or anchors */
 } source;
 
 typedef struct part {
@@ -100,7 +100,8 @@ static hspz_status reserve(seed_run *run, uint64_t most_seeds, hspz_error *error
     uint64_t capacity = cuda->knobs.candidates > 0 ? (uint64_t)cuda->knobs.candidates : MOST_CANDIDATES;
     run->piece_hits = cuda->knobs.piece_hits > 0 ? (uint64_t)cuda->knobs.piece_hits : PIECE_HITS;
     if (cuda->knobs.piece_hits == 0)
-        while (run->piece_hits > 1 << 12 && run->piece_hits * (HSPZ__CANDIDATE_BYTES + PIECE_BYTES) > budget / 4)
+        while (run->piece_hits > 1 << 12 &&
+               run->piece_hits * (HSPZ__CANDIDATE_BYTES + PIECE_BYTES) > budget / 4)
             run->piece_hits /= 2;
     if (cuda->knobs.candidates == 0)
         while (capacity > 1 << 12 && capacity * HSPZ__CANDIDATE_BYTES > budget / 2)
@@ -119,9 +120,9 @@ static hspz_status reserve(seed_run *run, uint64_t most_seeds, hspz_error *error
     size_t pairs = 0;
     int second;
     HSPZ__TRY(hspz__cuda_temp_bytes(cuda, largest, &run->candidates.temp_bytes, error));
-    HSPZ__TRY(hspz__cuda_check(hspz__cuda_sort_u32_u32(NULL, &pairs, NULL, NULL, NULL, NULL, largest, 0, 16, &second,
-                                                       cuda->stream),
-                               "sizing device scratch", error));
+    HSPZ__TRY(hspz__cuda_check(
+        hspz__cuda_sort_u32_u32(NULL, &pairs, NULL, NULL, NULL, NULL, largest, 0, 16, &second, cuda->stream),
+        "sizing device scratch", error));
     if (pairs > run->candidates.temp_bytes)
         run->candidates.temp_bytes = pairs;
     hspz__cuda_arena measure = {0};
@@ -133,8 +134,8 @@ static hspz_status reserve(seed_run *run, uint64_t most_seeds, hspz_error *error
     const uint64_t blocks = blocks_of(run->part_seeds);
     run->host_sums = hspz__alloc(cuda->host, blocks, sizeof *run->host_sums);
     run->host_offsets = hspz__alloc(cuda->host, blocks, sizeof *run->host_offsets);
-    run->host_prefix =
-        hspz__alloc(cuda->host, cuda->knobs.walk_full ? run->part_seeds : HSPZ__SEED_BLOCK, sizeof *run->host_prefix);
+    run->host_prefix = hspz__alloc(cuda->host, cuda->knobs.walk_full ? run->part_seeds : HSPZ__SEED_BLOCK,
+                                   sizeof *run->host_prefix);
     if (run->host_sums == NULL || run->host_offsets == NULL || run->host_prefix == NULL)
         return hspz__fail(error, HSPZ_E_MEMORY, "no memory for %llu block sums", (unsigned long long)blocks);
     return HSPZ_OK;
@@ -156,8 +157,9 @@ static hspz_status load_seeds(seed_run *run, int first_time)
     hspz__cuda *cuda = call->cuda;
     const part *p = &run->now;
     if (run->from.seeds != NULL) {
-        DO("copying seeds", cudaMemcpyAsync(run->seeds, run->from.seeds + p->first, p->count * sizeof *run->seeds,
-                                            cudaMemcpyHostToDevice, cuda->stream));
+        DO("copying seeds",
+           cudaMemcpyAsync(run->seeds, run->from.seeds + p->first, p->count * sizeof *run->seeds,
+                           cudaMemcpyHostToDevice, cuda->stream));
         return HSPZ_OK;
     }
     const uint32_t variants = cuda->word.variant_count;
@@ -186,7 +188,8 @@ static hspz_status count_part(seed_run *run, uint64_t first, uint64_t count, uin
     DO("counting hits",
        hspz__cuda_count_hits(run->seeds, count, &cuda->target.index, run->prefix, run->sums, cuda->stream));
     const uint64_t blocks = blocks_of(count);
-    HSPZ__TRY(hspz__cuda_download(cuda, run->host_sums, run->sums, blocks * sizeof *run->host_sums, call->error));
+    HSPZ__TRY(
+        hspz__cuda_download(cuda, run->host_sums, run->sums, blocks * sizeof *run->host_sums, call->error));
     uint64_t sum = base;
     for (uint64_t b = 0; b < blocks; b++) {
         run->host_offsets[b] = (uint32_t)sum;
@@ -199,7 +202,8 @@ static hspz_status count_part(seed_run *run, uint64_t first, uint64_t count, uin
                                        cudaMemcpyHostToDevice, cuda->stream));
     DO("summing hits", hspz__cuda_add_offsets(run->prefix, count, run->offsets, cuda->stream));
     if (cuda->knobs.walk_full)
-        HSPZ__TRY(hspz__cuda_download(cuda, run->host_prefix, run->prefix, count * sizeof *run->host_prefix, call->error));
+        HSPZ__TRY(hspz__cuda_download(cuda, run->host_prefix, run->prefix, count * sizeof *run->host_prefix,
+                                      call->error));
     return hspz__cuda_check(cudaStreamSynchronize(cuda->stream), "summing hits", call->error);
 }
 
@@ -234,11 +238,12 @@ static hspz_status find_limit(seed_run *run, uint64_t limit, uint64_t *seed)
             high = middle;
     }
     const uint64_t first = low * HSPZ__SEED_BLOCK;
-    const uint64_t length = run->now.count - first < HSPZ__SEED_BLOCK ? run->now.count - first : HSPZ__SEED_BLOCK;
+    const uint64_t length =
+        run->now.count - first < HSPZ__SEED_BLOCK ? run->now.count - first : HSPZ__SEED_BLOCK;
     const uint32_t *prefix = run->host_prefix + first;
     if (!call->cuda->knobs.walk_full) { /* only the block that holds the boundary crosses the bus */
-        HSPZ__TRY(hspz__cuda_download(call->cuda, run->host_prefix, run->prefix + first, length * sizeof *run->host_prefix,
-                                      call->error));
+        HSPZ__TRY(hspz__cuda_download(call->cuda, run->host_prefix, run->prefix + first,
+                                      length * sizeof *run->host_prefix, call->error));
         prefix = run->host_prefix;
     }
     uint64_t i = 0;
@@ -296,13 +301,14 @@ static hspz_status expand(seed_run *run, uint64_t first, uint32_t count)
         return load_anchors(run, first, count);
     const int dense = run->now.hits >= (uint64_t)cuda->knobs.density * run->now.count;
     DO("expanding hits", hspz__cuda_expand(run->seeds, run->prefix, 0, run->now.count, (uint32_t)first,
-                                           (uint32_t)(first + count), &cuda->target.index, cuda->word.window, dense,
-                                           run->anchors, cuda->stream));
+                                           (uint32_t)(first + count), &cuda->target.index, cuda->word.window,
+                                           dense, run->anchors, cuda->stream));
     return HSPZ_OK;
 }
 
 /* Step D.5: anchors in at most 32 windows of the target, stably. */
-static hspz_status bucket_anchors(seed_run *run, uint32_t count, const uint64_t **anchors, const uint32_t **ids)
+static hspz_status bucket_anchors(seed_run *run, uint32_t count, const uint64_t **anchors,
+                                  const uint32_t **ids)
 {
     hspz__cuda_call *call = run->call;
     hspz__cuda *cuda = call->cuda;
@@ -317,8 +323,9 @@ static hspz_status bucket_anchors(seed_run *run, uint32_t count, const uint64_t 
     int second = 0;
     DO("numbering anchors", hspz__cuda_number(run->ids[0], count, cuda->stream));
     DO("sorting anchors by target window",
-       hspz__cuda_sort_u64_u32(run->candidates.temp, &run->candidates.temp_bytes, run->anchors, run->sorted, run->ids[0],
-                               run->ids[1], count, 32 + (int)shift, 32 + (int)bits, &second, cuda->stream));
+       hspz__cuda_sort_u64_u32(run->candidates.temp, &run->candidates.temp_bytes, run->anchors, run->sorted,
+                               run->ids[0], run->ids[1], count, 32 + (int)shift, 32 + (int)bits, &second,
+                               cuda->stream));
     *anchors = second ? run->sorted : run->anchors;
     *ids = run->ids[second];
     return HSPZ_OK;
@@ -354,8 +361,8 @@ static hspz_status gate_anchors(seed_run *run, uint32_t count)
         DO("timing the gate", cudaEventRecord(cuda->event[0], cuda->stream));
     if (buckets)
         HSPZ__TRY(bucket_anchors(run, count, &anchors, &ids));
-    DO("gating anchors", hspz__cuda_gate(anchors, ids, count, &call->target, &call->strand, &cuda->rules, run->flags,
-                                         cuda->stream));
+    DO("gating anchors", hspz__cuda_gate(anchors, ids, count, &call->target, &call->strand, &cuda->rules,
+                                         run->flags, cuda->stream));
     if (measure) {
         float milliseconds = 0.0f;
         DO("timing the gate", cudaEventRecord(cuda->event[1], cuda->stream));
@@ -379,14 +386,15 @@ static hspz_status emit(seed_run *run, uint32_t rank, uint32_t count)
     DO("compacting survivors",
        hspz__cuda_scan_u32(c->temp, &c->temp_bytes, run->flags, run->before, count, cuda->stream));
     DO("compacting survivors",
-       hspz__cuda_emit(run->anchors, run->flags, run->before, count, call->strand.length, rank, run->found, c->capacity,
-                       c->keys[0], c->ranks[0], &cuda->counters->candidates, cuda->stream));
+       hspz__cuda_emit(run->anchors, run->flags, run->before, count, call->strand.length, rank, run->found,
+                       c->capacity, c->keys[0], c->ranks[0], &cuda->counters->candidates, cuda->stream));
     HSPZ__TRY(hspz__cuda_download(cuda, &total, &cuda->counters->candidates, sizeof total, call->error));
     if (total > c->capacity)
-        return hspz__fail(call->error, HSPZ_E_DEVICE_MEMORY,
-                          "a chunk has more than %u surviving hits, too many for the device's memory; use a smaller "
-                          "--wga-chunk-size or MAX_HITS, or mask repeats",
-                          c->capacity);
+        return hspz__fail(
+            call->error, HSPZ_E_DEVICE_MEMORY,
+            "a chunk has more than %u surviving hits, too many for the device's memory; use a smaller "
+            "--wga-chunk-size or MAX_HITS, or mask repeats",
+            c->capacity);
     run->found = (uint32_t)total;
     return HSPZ_OK;
 }
@@ -398,17 +406,19 @@ static hspz_status walk_slots(seed_run *run, uint32_t rank, uint32_t count)
     hspz__cuda *cuda = call->cuda;
     hspz__cuda_candidates *c = &run->candidates;
     int second = 0;
-    DO("sorting hits by slot", hspz__cuda_slots(run->anchors, count, run->slots[0], run->ids[0], cuda->stream));
     DO("sorting hits by slot",
-       hspz__cuda_sort_u32_u32(c->temp, &c->temp_bytes, run->slots[0], run->slots[1], run->ids[0], run->ids[1], count, 0,
-                               HSPZ__SLOT_BITS, &second, cuda->stream));
+       hspz__cuda_slots(run->anchors, count, run->slots[0], run->ids[0], cuda->stream));
+    DO("sorting hits by slot",
+       hspz__cuda_sort_u32_u32(c->temp, &c->temp_bytes, run->slots[0], run->slots[1], run->ids[0],
+                               run->ids[1], count, 0, HSPZ__SLOT_BITS, &second, cuda->stream));
     DO("sorting hits by slot",
        hspz__cuda_bucket_ends(run->slots[second], count, HSPZ__SLOT_BITS, run->slot_ends, cuda->stream));
     HSPZ__TRY(hspz__cuda_clear_counters(cuda, call->error));
-    DO("walking slots", hspz__cuda_walk_slots(run->anchors, run->ids[second], run->slot_ends, rank, &call->target,
-                                              &call->strand, &cuda->rules, cuda->word.window, run->marks, c->keys[0],
-                                              c->ranks[0], c->right, c->left, c->capacity, &cuda->counters->candidates,
-                                              &cuda->counters->skipped, cuda->stream));
+    DO("walking slots",
+       hspz__cuda_walk_slots(run->anchors, run->ids[second], run->slot_ends, rank, &call->target,
+                             &call->strand, &cuda->rules, cuda->word.window, run->marks, c->keys[0],
+                             c->ranks[0], c->right, c->left, c->capacity, &cuda->counters->candidates,
+                             &cuda->counters->skipped, cuda->stream));
     HSPZ__TRY(hspz__cuda_read_counters(call));
     run->found = (uint32_t)cuda->host_counters->candidates; /* at most the piece's hits: they fit */
     call->output->statistics->skipped += cuda->host_counters->skipped;
@@ -499,10 +509,11 @@ static hspz_status count_batch(seed_run *run, uint64_t *hits)
         HSPZ__TRY(count_part(run, first, left < run->part_seeds ? left : run->part_seeds, *hits, 1));
         *hits += run->now.hits;
         if (*hits > UINT32_MAX)
-            return hspz__fail(call->error, HSPZ_E_TOO_MANY_HITS,
-                              "the batch at %llu of %llu has 2^32 or more seed hits; use a smaller --wga-chunk-size, or "
-                              "mask repeats",
-                              (unsigned long long)call->done, (unsigned long long)call->total);
+            return hspz__fail(
+                call->error, HSPZ_E_TOO_MANY_HITS,
+                "the batch at %llu of %llu has 2^32 or more seed hits; use a smaller --wga-chunk-size, or "
+                "mask repeats",
+                (unsigned long long)call->done, (unsigned long long)call->total);
     }
     return HSPZ_OK;
 }
@@ -544,8 +555,9 @@ static hspz_status start_run(seed_run *run, uint64_t most_seeds)
 {
     hspz__cuda_call *call = run->call;
     HSPZ__TRY(reserve(run, most_seeds, call->error));
-    return hspz__cuda_check(cudaMemsetAsync(run->marks, 0, sizeof(uint32_t) << HSPZ__SLOT_BITS, call->cuda->stream),
-                            "clearing marks", call->error);
+    return hspz__cuda_check(
+        cudaMemsetAsync(run->marks, 0, sizeof(uint32_t) << HSPZ__SLOT_BITS, call->cuda->stream),
+        "clearing marks", call->error);
 }
 
 static hspz_status find_batches(seed_run *run, const hspz_find_request *request, uint64_t first, uint64_t end)
@@ -605,7 +617,8 @@ static uint64_t place_of(const seed_run *run, uint64_t i)
         end = (run->from.seeds[i] & UINT32_MAX) + run->call->cuda->word.window;
     } else {
         hspz_anchor a;
-        memcpy(&a, (const unsigned char *)run->from.anchors->anchors + i * run->from.anchors->stride, sizeof a);
+        memcpy(&a, (const unsigned char *)run->from.anchors->anchors + i * run->from.anchors->stride,
+               sizeof a);
         end = a.query_end;
     }
     return end > 0 ? end - 1 : 0;
@@ -637,12 +650,14 @@ static hspz_status run_records(seed_run *run)
             run->from.seeds = all.seeds + first;
         } else {
             anchors = *all.anchors;
-            anchors.anchors = (const hspz_anchor *)(const void *)((const unsigned char *)all.anchors->anchors +
-                                                                  first * all.anchors->stride);
+            anchors.anchors =
+                (const hspz_anchor *)(const void *)((const unsigned char *)all.anchors->anchors +
+                                                    first * all.anchors->stride);
             run->from.anchors = &anchors;
         }
         run->from.count = length;
-        DO("clearing marks", cudaMemsetAsync(run->marks, 0, sizeof(uint32_t) << HSPZ__SLOT_BITS, call->cuda->stream));
+        DO("clearing marks",
+           cudaMemsetAsync(run->marks, 0, sizeof(uint32_t) << HSPZ__SLOT_BITS, call->cuda->stream));
         HSPZ__TRY(work_batch(run));
         first += length;
     }
@@ -663,7 +678,9 @@ hspz_status hspz__cuda_expand_batch(hspz__cuda_call *call, const hspz_seed_batch
     }
     statistics->seeds += batch->count;
     const hspz_status status =
-        call->cuda->plan->dedup == HSPZ_DEDUP_LASTZ && call->query->records > 0 && batch->count > 0 ? run_records(&run) : run_batch(&run);
+        call->cuda->plan->dedup == HSPZ_DEDUP_LASTZ && call->query->records > 0 && batch->count > 0
+            ? run_records(&run)
+            : run_batch(&run);
     release(&run);
     return status;
 }
@@ -672,7 +689,9 @@ hspz_status hspz__cuda_extend_batch(hspz__cuda_call *call, const hspz_anchor_bat
 {
     seed_run run = {.call = call, .from = {.anchors = batch, .count = batch->count}};
     const hspz_status status =
-        call->cuda->plan->dedup == HSPZ_DEDUP_LASTZ && call->query->records > 0 && batch->count > 0 ? run_records(&run) : run_batch(&run);
+        call->cuda->plan->dedup == HSPZ_DEDUP_LASTZ && call->query->records > 0 && batch->count > 0
+            ? run_records(&run)
+            : run_batch(&run);
     release(&run);
     return status;
 }

@@ -37,14 +37,15 @@ static hspz_status clear_memory(hspz__cuda *cuda, const hspz__cuda_memory *memor
                             "clearing device memory", error);
 }
 
-static hspz_status allocate_sequence(hspz__cuda *cuda, hspz__cuda_sequence *s, uint64_t length, const char *what,
-                                     hspz_error *error)
+static hspz_status allocate_sequence(hspz__cuda *cuda, hspz__cuda_sequence *s, uint64_t length,
+                                     const char *what, hspz_error *error)
 {
     const uint64_t word = sizeof(uint32_t);
     s->strand.length = (uint32_t)length;
     HSPZ__TRY(hspz__cuda_allocate(cuda, &s->classes, HSPZ__CUDA_CLASS_WORDS(length) * word, what, error));
     HSPZ__TRY(hspz__cuda_allocate(cuda, &s->codes, HSPZ__CUDA_CODE_WORDS(length) * word, what, error));
-    HSPZ__TRY(clear_memory(cuda, &s->classes, error)); /* the words after the last group are read, never used */
+    HSPZ__TRY(
+        clear_memory(cuda, &s->classes, error)); /* the words after the last group are read, never used */
     HSPZ__TRY(clear_memory(cuda, &s->codes, error));
     s->strand.classes = s->classes.start;
     s->strand.codes = (uint32_t *)s->codes.start + HSPZ__CUDA_PAD / 16;
@@ -56,30 +57,34 @@ static hspz_status allocate_sequence(hspz__cuda *cuda, hspz__cuda_sequence *s, u
 }
 
 /* Uploads and encodes; `minus` may be NULL. Waits. */
-static hspz_status encode(hspz__cuda *cuda, const char *what, const uint8_t *bases, uint64_t length, uint32_t salt,
-                          const hspz__cuda_sequence *plus, const hspz__cuda_sequence *minus, double *transfer,
-                          hspz_error *error)
+static hspz_status encode(hspz__cuda *cuda, const char *what, const uint8_t *bases, uint64_t length,
+                          uint32_t salt, const hspz__cuda_sequence *plus, const hspz__cuda_sequence *minus,
+                          double *transfer, hspz_error *error)
 {
-    const uint64_t place = (length + 255) / 256 * 256; /* the offset of a bad byte is reported behind the bases */
+    const uint64_t place =
+        (length + 255) / 256 * 256; /* the offset of a bad byte is reported behind the bases */
     unsigned long long bad = UINT64_MAX;
-    HSPZ__TRY(hspz__cuda_reserve(cuda, &cuda->ascii, place + sizeof bad, "bases on their way to the device", error));
+    HSPZ__TRY(hspz__cuda_reserve(cuda, &cuda->ascii, place + sizeof bad, "bases on their way to the device",
+                                 error));
     uint8_t *ascii = cuda->ascii.start;
     unsigned long long *bad_on_device = (unsigned long long *)(void *)(ascii + place);
     const double start = now();
     HSPZ__TRY(hspz__cuda_upload(cuda, ascii, bases, length, error));
     *transfer += now() - start;
-    HSPZ__TRY(hspz__cuda_check(cudaMemsetAsync(bad_on_device, 0xff, sizeof bad, cuda->upload_stream), "encoding",
-                               error));
-    HSPZ__TRY(hspz__cuda_check(hspz__cuda_encode(ascii, (uint32_t)length, cuda->class_of, cuda->filter.odd_classes, salt,
-                                                 &plus->strand, minus != NULL ? &minus->strand : NULL, bad_on_device,
-                                                 cuda->upload_stream),
+    HSPZ__TRY(hspz__cuda_check(cudaMemsetAsync(bad_on_device, 0xff, sizeof bad, cuda->upload_stream),
                                "encoding", error));
+    HSPZ__TRY(
+        hspz__cuda_check(hspz__cuda_encode(ascii, (uint32_t)length, cuda->class_of, cuda->filter.odd_classes,
+                                           salt, &plus->strand, minus != NULL ? &minus->strand : NULL,
+                                           bad_on_device, cuda->upload_stream),
+                         "encoding", error));
     HSPZ__TRY(hspz__cuda_check(
-        cudaMemcpyAsync(&bad, bad_on_device, sizeof bad, cudaMemcpyDeviceToHost, cuda->upload_stream), "encoding",
-        error));
+        cudaMemcpyAsync(&bad, bad_on_device, sizeof bad, cudaMemcpyDeviceToHost, cuda->upload_stream),
+        "encoding", error));
     HSPZ__TRY(hspz__cuda_check(cudaStreamSynchronize(cuda->upload_stream), "encoding", error));
     if (bad != UINT64_MAX)
-        return hspz__fail(error, HSPZ_E_ARGUMENT, "byte 0x%02x at offset %llu of the %s is no nucleotide code and not '&'",
+        return hspz__fail(error, HSPZ_E_ARGUMENT,
+                          "byte 0x%02x at offset %llu of the %s is no nucleotide code and not '&'",
                           bases[bad], bad, what);
     return HSPZ_OK;
 }
@@ -106,9 +111,9 @@ static hspz_status sort_windows(hspz__cuda *cuda, uint64_t first, uint32_t count
                                 hspz_error *error)
 {
     const int bits = (int)cuda->word.bits + 1;
-    HSPZ__TRY(hspz__cuda_check(
-        hspz__cuda_sort_u32_u32(NULL, &s->temp_bytes, NULL, NULL, NULL, NULL, count, 0, bits, second, cuda->stream),
-        "sorting the target's words", error));
+    HSPZ__TRY(hspz__cuda_check(hspz__cuda_sort_u32_u32(NULL, &s->temp_bytes, NULL, NULL, NULL, NULL, count, 0,
+                                                       bits, second, cuda->stream),
+                               "sorting the target's words", error));
     hspz__cuda_arena measure = {0};
     take_sort_space(&measure, count, s);
     HSPZ__TRY(hspz__cuda_reserve(cuda, &cuda->arena, measure.used, "the target index", error));
@@ -119,8 +124,9 @@ static hspz_status sort_windows(hspz__cuda *cuda, uint64_t first, uint32_t count
                                                 cuda->plan->step, count, s->words[0], s->positions[0],
                                                 &cuda->counters->windows, cuda->stream),
                                "making the target's words", error));
-    return hspz__cuda_check(hspz__cuda_sort_u32_u32(s->temp, &s->temp_bytes, s->words[0], s->words[1], s->positions[0],
-                                                    s->positions[1], count, 0, bits, second, cuda->stream),
+    return hspz__cuda_check(hspz__cuda_sort_u32_u32(s->temp, &s->temp_bytes, s->words[0], s->words[1],
+                                                    s->positions[0], s->positions[1], count, 0, bits, second,
+                                                    cuda->stream),
                             "sorting the target's words", error);
 }
 
@@ -129,18 +135,19 @@ static hspz_status build_index(hspz__cuda *cuda, uint64_t length, hspz_error *er
     hspz__cuda_target *t = &cuda->target;
     uint64_t first = 0;
     const uint64_t count = hspz__plan_target_positions(cuda->plan, length, &first);
-    HSPZ__TRY(hspz__cuda_allocate(cuda, &t->ends, sizeof(uint32_t) << cuda->word.bits, "the bucket table", error));
+    HSPZ__TRY(
+        hspz__cuda_allocate(cuda, &t->ends, sizeof(uint32_t) << cuda->word.bits, "the bucket table", error));
     t->index.ends = t->ends.start;
     t->own_index = 1;
     if (count == 0)
-        return hspz__cuda_check(cudaMemsetAsync(t->ends.start, 0, t->ends.bytes, cuda->stream), "clearing the index",
-                                error);
+        return hspz__cuda_check(cudaMemsetAsync(t->ends.start, 0, t->ends.bytes, cuda->stream),
+                                "clearing the index", error);
     sort_space s = {.temp_bytes = 0};
     int second = 0;
     HSPZ__TRY(sort_windows(cuda, first, (uint32_t)count, &s, &second, error));
-    HSPZ__TRY(hspz__cuda_check(
-        hspz__cuda_bucket_ends(s.words[second], (uint32_t)count, cuda->word.bits, t->ends.start, cuda->stream),
-        "making the bucket table", error));
+    HSPZ__TRY(hspz__cuda_check(hspz__cuda_bucket_ends(s.words[second], (uint32_t)count, cuda->word.bits,
+                                                      t->ends.start, cuda->stream),
+                               "making the bucket table", error));
     unsigned long long valid = 0;
     HSPZ__TRY(hspz__cuda_download(cuda, &valid, &cuda->counters->windows, sizeof valid, error));
     HSPZ__TRY(hspz__cuda_allocate(cuda, &t->positions, valid * sizeof(uint32_t), "target positions", error));
@@ -153,12 +160,14 @@ static hspz_status build_index(hspz__cuda *cuda, uint64_t length, hspz_error *er
                             "keeping the target positions", error);
 }
 
-static hspz_status import_index(hspz__cuda *cuda, const hspz_target *target, double *transfer, hspz_error *error)
+static hspz_status import_index(hspz__cuda *cuda, const hspz_target *target, double *transfer,
+                                hspz_error *error)
 {
     hspz__cuda_target *t = &cuda->target;
-    HSPZ__TRY(hspz__cuda_allocate(cuda, &t->ends, target->index_entries * sizeof(uint32_t), "the bucket table", error));
-    HSPZ__TRY(hspz__cuda_allocate(cuda, &t->positions, target->position_count * sizeof(uint32_t), "target positions",
-                                  error));
+    HSPZ__TRY(hspz__cuda_allocate(cuda, &t->ends, target->index_entries * sizeof(uint32_t),
+                                  "the bucket table", error));
+    HSPZ__TRY(hspz__cuda_allocate(cuda, &t->positions, target->position_count * sizeof(uint32_t),
+                                  "target positions", error));
     const double start = now();
     HSPZ__TRY(hspz__cuda_upload(cuda, t->ends.start, target->index_table, t->ends.bytes, error));
     HSPZ__TRY(hspz__cuda_upload(cuda, t->positions.start, target->positions, t->positions.bytes, error));
@@ -196,7 +205,8 @@ static hspz_status make_slices(hspz__cuda *cuda, uint64_t most, hspz_error *erro
         t->slice_word[0] = 0;
         t->slice_position[0] = 0;
         for (uint32_t i = 0; i < samples; i++) {
-            const uint32_t begin = t->slice_position[t->slices], next = i + 1 < samples ? ends[i + 1] : UINT32_MAX;
+            const uint32_t begin = t->slice_position[t->slices],
+                           next = i + 1 < samples ? ends[i + 1] : UINT32_MAX;
             if (i + 1 < samples && next - begin <= most)
                 continue;
             t->slices++;
@@ -220,8 +230,9 @@ static hspz_status make_contexts(hspz__cuda *cuda, hspz_error *error)
     if (bytes > (budget - (budget < cuda->arena.bytes ? budget : cuda->arena.bytes)) / 2)
         return make_slices(cuda, budget / 4 / context + 1, error);
     HSPZ__TRY(hspz__cuda_allocate(cuda, &t->contexts, bytes, "target contexts", error));
-    return hspz__cuda_check(hspz__cuda_contexts(&t->sequence.strand, &cuda->word, &cuda->filter, t->index.positions,
-                                                t->index.count, NULL, 1, t->contexts.start, cuda->stream),
+    return hspz__cuda_check(hspz__cuda_contexts(&t->sequence.strand, &cuda->word, &cuda->filter,
+                                                t->index.positions, t->index.count, NULL, 1,
+                                                t->contexts.start, cuda->stream),
                             "making the target's contexts", error);
 }
 
@@ -229,15 +240,18 @@ static hspz_status make_contexts(hspz__cuda *cuda, hspz_error *error)
 static int can_join(const hspz__cuda *cuda)
 {
     return cuda->target.own_index && cuda->plan->dedup != HSPZ_DEDUP_LASTZ &&
-           (cuda->knobs.gate == HSPZ__GATE_JOIN || (cuda->knobs.gate == HSPZ__GATE_AUTO && cuda->filter.useful)) &&
+           (cuda->knobs.gate == HSPZ__GATE_JOIN ||
+            (cuda->knobs.gate == HSPZ__GATE_AUTO && cuda->filter.useful)) &&
            cuda->filter.useful && hspz__cuda_join_warps(cuda) > 0;
 }
 
-static hspz_status set_target(hspz__cuda *cuda, const hspz_target *target, double *transfer, hspz_error *error)
+static hspz_status set_target(hspz__cuda *cuda, const hspz_target *target, double *transfer,
+                              hspz_error *error)
 {
     hspz__cuda_target *t = &cuda->target;
     HSPZ__TRY(allocate_sequence(cuda, &t->sequence, target->length, "the target", error));
-    HSPZ__TRY(encode(cuda, "target", target->bases, target->length, 0x243f6a88u, &t->sequence, NULL, transfer, error));
+    HSPZ__TRY(encode(cuda, "target", target->bases, target->length, 0x243f6a88u, &t->sequence, NULL, transfer,
+                     error));
     HSPZ__TRY(target->index_table != NULL ? import_index(cuda, target, transfer, error)
                                           : build_index(cuda, target->length, error));
     t->join = can_join(cuda);
@@ -275,7 +289,8 @@ void hspz__cuda_clear_target(hspz__cuda *cuda)
 
 /* ---- query */
 
-static hspz_status note_records(hspz__cuda *cuda, hspz__cuda_query *q, const hspz_query *query, hspz_error *error)
+static hspz_status note_records(hspz__cuda *cuda, hspz__cuda_query *q, const hspz_query *query,
+                                hspz_error *error)
 {
     const uint8_t *end = query->bases + query->length;
     uint64_t count = 0;
@@ -286,7 +301,8 @@ static hspz_status note_records(hspz__cuda *cuda, hspz__cuda_query *q, const hsp
     for (int strand = 0; strand < 2; strand++) {
         q->record_ends[strand] = hspz__alloc(cuda->host, count + 1, sizeof **q->record_ends);
         if (q->record_ends[strand] == NULL)
-            return hspz__fail(error, HSPZ_E_MEMORY, "no memory to note %llu records", (unsigned long long)count + 1);
+            return hspz__fail(error, HSPZ_E_MEMORY, "no memory to note %llu records",
+                              (unsigned long long)count + 1);
         q->record_ends[strand][count] = (uint32_t)query->length;
     }
     for (const uint8_t *at = query->bases; (at = memchr(at, '&', (size_t)(end - at))) != NULL; at++) {
@@ -305,7 +321,8 @@ static hspz_status set_query(hspz__cuda *cuda, uint32_t slot, const hspz_query *
     for (int strand = 0; strand < 2; strand++)
         HSPZ__TRY(allocate_sequence(cuda, &q->strand[strand], query->length, "the query", error));
     HSPZ__TRY(note_records(cuda, q, query, error));
-    return encode(cuda, "query", query->bases, query->length, 0x13198a2eu, &q->strand[0], &q->strand[1], transfer, error);
+    return encode(cuda, "query", query->bases, query->length, 0x13198a2eu, &q->strand[0], &q->strand[1],
+                  transfer, error);
 }
 
 hspz_status hspz__cuda_set_query(hspz__cuda *cuda, uint32_t slot, const hspz_query *query,

@@ -19,9 +19,9 @@ __device__ __forceinline__ uint32_t random_code(uint32_t i, uint32_t salt)
 }
 
 /* 32 bases from `first` on, which may lie outside the sequence: only codes are made there. */
-__device__ void encode_group(const uint8_t *ascii, uint32_t length, const uint8_t *class_of, uint32_t odd_classes,
-                             uint32_t salt, bool reverse, int64_t first, const hspz__cuda_strand &out,
-                             unsigned long long *bad)
+__device__ void encode_group(const uint8_t *ascii, uint32_t length, const uint8_t *class_of,
+                             uint32_t odd_classes, uint32_t salt, bool reverse, int64_t first,
+                             const hspz__cuda_strand &out, unsigned long long *bad)
 {
     uint32_t classes[4] = {0, 0, 0, 0}, codes[2] = {0, 0}, odd = 0;
 #pragma unroll
@@ -54,9 +54,9 @@ __device__ void encode_group(const uint8_t *ascii, uint32_t length, const uint8_
         out.odd[group] = odd;
 }
 
-__global__ void encode_kernel(const uint8_t *ascii, uint32_t length, const uint8_t *class_of, uint32_t odd_classes,
-                              uint32_t salt, hspz__cuda_strand plus, hspz__cuda_strand minus, bool both,
-                              unsigned long long *bad)
+__global__ void encode_kernel(const uint8_t *ascii, uint32_t length, const uint8_t *class_of,
+                              uint32_t odd_classes, uint32_t salt, hspz__cuda_strand plus,
+                              hspz__cuda_strand minus, bool both, unsigned long long *bad)
 {
     __shared__ uint8_t table[256];
     for (unsigned i = threadIdx.x; i < 256; i += blockDim.x)
@@ -71,13 +71,13 @@ __global__ void encode_kernel(const uint8_t *ascii, uint32_t length, const uint8
     }
 }
 
-cudaError_t hspz__cuda_encode(const uint8_t *ascii, uint32_t length, const uint8_t *class_of, uint32_t odd_classes,
-                              uint32_t salt, const hspz__cuda_strand *plus, const hspz__cuda_strand *minus,
-                              unsigned long long *bad, cudaStream_t stream)
+cudaError_t hspz__cuda_encode(const uint8_t *ascii, uint32_t length, const uint8_t *class_of,
+                              uint32_t odd_classes, uint32_t salt, const hspz__cuda_strand *plus,
+                              const hspz__cuda_strand *minus, unsigned long long *bad, cudaStream_t stream)
 {
     const unsigned grid = hspz__grid((uint64_t)length / 32 + 1 + 2 * (HSPZ__CUDA_PAD / 32), 128, 1u << 20);
     const hspz__cuda_strand a = *plus, b = minus != NULL ? *minus : *plus;
     const bool both = minus != NULL;
-    return HSPZ__LAUNCH(encode_kernel, grid, 128, 0, stream, ascii, length, class_of, odd_classes, salt, a, b, both,
-                        bad);
+    return HSPZ__LAUNCH(encode_kernel, grid, 128, 0, stream, ascii, length, class_of, odd_classes, salt, a, b,
+                        both, bad);
 }

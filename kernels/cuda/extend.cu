@@ -32,8 +32,8 @@ __global__ void group_heads_kernel(const uint64_t *keys, uint32_t count, uint32_
 cudaError_t hspz__cuda_group_heads(const uint64_t *keys, uint32_t count, uint32_t query_length, uint32_t gap,
                                    uint32_t *heads, cudaStream_t stream)
 {
-    return HSPZ__LAUNCH(group_heads_kernel, hspz__grid(count, 256, 1u << 20), 256, 0, stream, keys, count, query_length,
-                        gap, heads);
+    return HSPZ__LAUNCH(group_heads_kernel, hspz__grid(count, 256, 1u << 20), 256, 0, stream, keys, count,
+                        query_length, gap, heads);
 }
 
 __global__ void group_starts_kernel(const uint64_t *keys, uint32_t count, uint32_t query_length, uint32_t gap,
@@ -53,8 +53,8 @@ __global__ void group_starts_kernel(const uint64_t *keys, uint32_t count, uint32
 cudaError_t hspz__cuda_group_starts(const uint64_t *keys, uint32_t count, uint32_t query_length, uint32_t gap,
                                     uint32_t *before, uint32_t *starts, uint32_t *groups, cudaStream_t stream)
 {
-    return HSPZ__LAUNCH(group_starts_kernel, hspz__grid(count, 256, 1u << 20), 256, 0, stream, keys, count, query_length,
-                        gap, before, starts, groups);
+    return HSPZ__LAUNCH(group_starts_kernel, hspz__grid(count, 256, 1u << 20), 256, 0, stream, keys, count,
+                        query_length, gap, before, starts, groups);
 }
 
 /* The stretch a warp scans: base k of it is target base r + k (right) or r - 1 - k (left), likewise for the query. */
@@ -65,15 +65,17 @@ struct stretch {
     bool chained;   /* limit is the next group's first anchor */
 };
 
-template <bool LEFT> __device__ __forceinline__ int32_t base_score(const stretch &s, const int32_t *scores, uint32_t k)
+template <bool LEFT>
+__device__ __forceinline__ int32_t base_score(const stretch &s, const int32_t *scores, uint32_t k)
 {
     const uint32_t t = LEFT ? s.r - 1 - k : s.r + k, q = LEFT ? s.q - 1 - k : s.q + k;
     return scores[hspz__class(s.target, t) * HSPZ__ROW + hspz__class(s.query, q)];
 }
 
 template <bool LEFT>
-__device__ __forceinline__ stretch make_stretch(const uint64_t *keys, uint32_t count, uint32_t first, uint32_t end,
-                                                const hspz__cuda_strand &target, const hspz__cuda_strand &query)
+__device__ __forceinline__ stretch make_stretch(const uint64_t *keys, uint32_t count, uint32_t first,
+                                                uint32_t end, const hspz__cuda_strand &target,
+                                                const hspz__cuda_strand &query)
 {
     const uint64_t key = keys[LEFT ? end - 1 : first];
     stretch s;
@@ -109,7 +111,8 @@ template <typename V> __device__ __forceinline__ suffix<V> suffix_scan(V inclusi
     s.fall = 0;
     s.most_at = hspz__lane() + 1;
     for (unsigned d = 1; d < 32; d <<= 1) {
-        const V most = __shfl_down_sync(HSPZ__FULL, s.most, d), least = __shfl_down_sync(HSPZ__FULL, s.least, d);
+        const V most = __shfl_down_sync(HSPZ__FULL, s.most, d),
+                least = __shfl_down_sync(HSPZ__FULL, s.least, d);
         const V fall = __shfl_down_sync(HSPZ__FULL, s.fall, d);
         const unsigned at = __shfl_down_sync(HSPZ__FULL, s.most_at, d);
         if (hspz__lane() + d < 32) {
@@ -143,8 +146,8 @@ template <typename V> struct learner {
 
 /* Walks the tile from boundary `from` on; for lane 0 with the learner. */
 template <typename V>
-__device__ void walk(const V *sums, unsigned from, unsigned length, uint32_t tile, int64_t tile_sum, V xdrop, V top,
-                     anchor<V> *a, learner<V> *learn)
+__device__ void walk(const V *sums, unsigned from, unsigned length, uint32_t tile, int64_t tile_sum, V xdrop,
+                     V top, anchor<V> *a, learner<V> *learn)
 {
     for (unsigned k = from + 1; k <= length; k++) {
         const V v = sums[k];
@@ -169,9 +172,9 @@ __device__ void walk(const V *sums, unsigned from, unsigned length, uint32_t til
 
 /* Moves the lane's anchor, which is active in the tile, to the tile's end. */
 template <typename V>
-__device__ __forceinline__ void cross_tile(const V *sums, unsigned from, unsigned length, uint32_t tile, int64_t tile_sum,
-                                           V xdrop, V start, V total, const suffix<V> &rest, anchor<V> *a,
-                                           learner<V> *learn)
+__device__ __forceinline__ void cross_tile(const V *sums, unsigned from, unsigned length, uint32_t tile,
+                                           int64_t tile_sum, V xdrop, V start, V total, const suffix<V> &rest,
+                                           anchor<V> *a, learner<V> *learn)
 {
     const V top = start + a->lead;
     bool plain = top - rest.least <= xdrop && rest.fall <= xdrop;
@@ -205,8 +208,8 @@ __device__ __forceinline__ int32_t saturate(int64_t v)
 }
 
 template <typename V>
-__device__ hspz__cuda_step make_step(const anchor<V> &a, const learner<V> &learn, const stretch &s, bool open, V xdrop,
-                                     bool left)
+__device__ hspz__cuda_step make_step(const anchor<V> &a, const learner<V> &learn, const stretch &s, bool open,
+                                     V xdrop, bool left)
 {
     hspz__cuda_step step;
     step.merge = (int32_t)learn.merge;
@@ -227,7 +230,8 @@ __device__ hspz__cuda_step make_step(const anchor<V> &a, const learner<V> &learn
 }
 
 template <bool LEFT, typename V>
-__device__ void scan_group(const stretch &s, const int32_t *scores, V *sums, V xdrop, anchor<V> *a, learner<V> *learn)
+__device__ void scan_group(const stretch &s, const int32_t *scores, V *sums, V xdrop, anchor<V> *a,
+                           learner<V> *learn)
 {
     const unsigned lane = hspz__lane();
     uint32_t tile = 0;
@@ -256,7 +260,8 @@ __device__ void scan_group(const stretch &s, const int32_t *scores, V *sums, V x
             a->origin = tile_sum + sums[from];
         }
         if (active) {
-            cross_tile(sums, from, length, tile, tile_sum, xdrop, sums[from], total, rest, a, lane == 0 ? learn : NULL);
+            cross_tile(sums, from, length, tile, tile_sum, xdrop, sums[from], total, rest, a,
+                       lane == 0 ? learn : NULL);
             if (lane == 0 && !learn->settled)
                 learn->s += total;
         }
@@ -306,29 +311,31 @@ __global__ void __launch_bounds__(32 * WARPS)
 template <bool LEFT, typename V>
 static cudaError_t scan_groups(const uint64_t *keys, uint32_t count, const uint32_t *starts, uint32_t groups,
                                const hspz__cuda_strand &target, const hspz__cuda_strand &query,
-                               const hspz__cuda_rules &rules, hspz__cuda_reach *reaches, hspz__cuda_step *steps,
-                               cudaStream_t stream)
+                               const hspz__cuda_rules &rules, hspz__cuda_reach *reaches,
+                               hspz__cuda_step *steps, cudaStream_t stream)
 {
-    return HSPZ__LAUNCH((scan_groups_kernel<LEFT, V>), hspz__grid(groups, WARPS, 1u << 20), 32 * WARPS, 0, stream, keys,
-                        count, starts, groups, target, query, rules, reaches, steps);
+    return HSPZ__LAUNCH((scan_groups_kernel<LEFT, V>), hspz__grid(groups, WARPS, 1u << 20), 32 * WARPS, 0,
+                        stream, keys, count, starts, groups, target, query, rules, reaches, steps);
 }
 
-cudaError_t hspz__cuda_scan_groups(const uint64_t *keys, uint32_t count, const uint32_t *starts, uint32_t groups,
-                                   const hspz__cuda_strand *target, const hspz__cuda_strand *query,
-                                   const hspz__cuda_rules *rules, int left, hspz__cuda_reach *reaches,
-                                   hspz__cuda_step *steps, cudaStream_t stream)
+cudaError_t hspz__cuda_scan_groups(const uint64_t *keys, uint32_t count, const uint32_t *starts,
+                                   uint32_t groups, const hspz__cuda_strand *target,
+                                   const hspz__cuda_strand *query, const hspz__cuda_rules *rules, int left,
+                                   hspz__cuda_reach *reaches, hspz__cuda_step *steps, cudaStream_t stream)
 {
     if (rules->wide)
-        return left ? scan_groups<true, int64_t>(keys, count, starts, groups, *target, *query, *rules, reaches, steps,
-                                                 stream)
-                    : scan_groups<false, int64_t>(keys, count, starts, groups, *target, *query, *rules, reaches, steps,
-                                                  stream);
-    return left ? scan_groups<true, int32_t>(keys, count, starts, groups, *target, *query, *rules, reaches, steps, stream)
-                : scan_groups<false, int32_t>(keys, count, starts, groups, *target, *query, *rules, reaches, steps, stream);
+        return left ? scan_groups<true, int64_t>(keys, count, starts, groups, *target, *query, *rules,
+                                                 reaches, steps, stream)
+                    : scan_groups<false, int64_t>(keys, count, starts, groups, *target, *query, *rules,
+                                                  reaches, steps, stream);
+    return left ? scan_groups<true, int32_t>(keys, count, starts, groups, *target, *query, *rules, reaches,
+                                             steps, stream)
+                : scan_groups<false, int32_t>(keys, count, starts, groups, *target, *query, *rules, reaches,
+                                              steps, stream);
 }
 
-__global__ void settle_kernel(const uint64_t *keys, uint32_t count, const uint32_t *group_of, uint32_t groups, bool left,
-                              const hspz__cuda_step *steps, hspz__cuda_reach *reaches)
+__global__ void settle_kernel(const uint64_t *keys, uint32_t count, const uint32_t *group_of, uint32_t groups,
+                              bool left, const hspz__cuda_step *steps, hspz__cuda_reach *reaches)
 {
     for (uint64_t i = hspz__thread(); i < count; i += hspz__threads()) {
         const hspz__cuda_reach reach = reaches[i];
@@ -346,11 +353,12 @@ __global__ void settle_kernel(const uint64_t *keys, uint32_t count, const uint32
     }
 }
 
-cudaError_t hspz__cuda_settle(const uint64_t *keys, uint32_t count, const uint32_t *group_of, uint32_t groups, int left,
-                              const hspz__cuda_step *steps, hspz__cuda_reach *reaches, cudaStream_t stream)
+cudaError_t hspz__cuda_settle(const uint64_t *keys, uint32_t count, const uint32_t *group_of, uint32_t groups,
+                              int left, const hspz__cuda_step *steps, hspz__cuda_reach *reaches,
+                              cudaStream_t stream)
 {
-    return HSPZ__LAUNCH(settle_kernel, hspz__grid(count, 256, 1u << 20), 256, 0, stream, keys, count, group_of, groups,
-                        left != 0, steps, reaches);
+    return HSPZ__LAUNCH(settle_kernel, hspz__grid(count, 256, 1u << 20), 256, 0, stream, keys, count,
+                        group_of, groups, left != 0, steps, reaches);
 }
 
 /* ---- the plain way (seed text 002): one warp an anchor */
@@ -374,7 +382,8 @@ __device__ hspz__cuda_reach extend_side(const stretch &s, const int32_t *scores,
                 most = other;
         }
         const unsigned dropped = __ballot_sync(HSPZ__FULL, lane < length && most - inclusive > xdrop);
-        const unsigned good = dropped != 0 ? (unsigned)__ffs(dropped) - 1 : length; /* bases before the stop */
+        const unsigned good =
+            dropped != 0 ? (unsigned)__ffs(dropped) - 1 : length; /* bases before the stop */
         const V winner = __shfl_sync(HSPZ__FULL, most, good > 0 ? good - 1 : 0);
         if (good > 0 && winner > top) {
             const unsigned at = __ballot_sync(HSPZ__FULL, lane < good && inclusive == winner);
@@ -391,8 +400,9 @@ __device__ hspz__cuda_reach extend_side(const stretch &s, const int32_t *scores,
 
 template <typename V>
 __global__ void __launch_bounds__(32 * WARPS)
-    materialize_kernel(const uint64_t *keys, uint32_t count, hspz__cuda_strand target, hspz__cuda_strand query,
-                       hspz__cuda_rules rules, hspz__cuda_reach *right, hspz__cuda_reach *left)
+    materialize_kernel(const uint64_t *keys, uint32_t count, hspz__cuda_strand target,
+                       hspz__cuda_strand query, hspz__cuda_rules rules, hspz__cuda_reach *right,
+                       hspz__cuda_reach *left)
 {
     __shared__ int32_t scores[HSPZ__CLASSES * HSPZ__ROW];
     for (unsigned i = threadIdx.x; i < HSPZ__CLASSES * HSPZ__ROW; i += blockDim.x)
@@ -418,6 +428,8 @@ cudaError_t hspz__cuda_materialize(const uint64_t *keys, uint32_t count, const h
     const hspz__cuda_rules u = *rules;
     const unsigned grid = hspz__grid(count, WARPS, 1u << 20);
     if (rules->wide)
-        return HSPZ__LAUNCH(materialize_kernel<int64_t>, grid, 32 * WARPS, 0, stream, keys, count, t, q, u, right, left);
-    return HSPZ__LAUNCH(materialize_kernel<int32_t>, grid, 32 * WARPS, 0, stream, keys, count, t, q, u, right, left);
+        return HSPZ__LAUNCH(materialize_kernel<int64_t>, grid, 32 * WARPS, 0, stream, keys, count, t, q, u,
+                            right, left);
+    return HSPZ__LAUNCH(materialize_kernel<int32_t>, grid, 32 * WARPS, 0, stream, keys, count, t, q, u, right,
+                        left);
 }

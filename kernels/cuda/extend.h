@@ -83,16 +83,18 @@ cudaError_t hspz__cuda_group_heads(const uint64_t *keys, uint32_t count, uint32_
 /* starts[g] of each group, from the exclusive prefix sums of the heads; *groups is their number. `before` becomes
  * each anchor's group. */
 cudaError_t hspz__cuda_group_starts(const uint64_t *keys, uint32_t count, uint32_t query_length, uint32_t gap,
-                                    uint32_t *before, uint32_t *starts, uint32_t *groups, cudaStream_t stream);
+                                    uint32_t *before, uint32_t *starts, uint32_t *groups,
+                                    cudaStream_t stream);
 /* One side (left = 0 or 1) of all anchors: reaches[count], steps[groups]; steps are stored farthest first, ready for
  * hspz__cuda_scan_steps. */
-cudaError_t hspz__cuda_scan_groups(const uint64_t *keys, uint32_t count, const uint32_t *starts, uint32_t groups,
-                                   const hspz__cuda_strand *target, const hspz__cuda_strand *query,
-                                   const hspz__cuda_rules *rules, int left, hspz__cuda_reach *reaches,
-                                   hspz__cuda_step *steps, cudaStream_t stream);
+cudaError_t hspz__cuda_scan_groups(const uint64_t *keys, uint32_t count, const uint32_t *starts,
+                                   uint32_t groups, const hspz__cuda_strand *target,
+                                   const hspz__cuda_strand *query, const hspz__cuda_rules *rules, int left,
+                                   hspz__cuda_reach *reaches, hspz__cuda_step *steps, cudaStream_t stream);
 /* Settles the anchors that left their group alive. */
-cudaError_t hspz__cuda_settle(const uint64_t *keys, uint32_t count, const uint32_t *group_of, uint32_t groups, int left,
-                              const hspz__cuda_step *steps, hspz__cuda_reach *reaches, cudaStream_t stream);
+cudaError_t hspz__cuda_settle(const uint64_t *keys, uint32_t count, const uint32_t *group_of, uint32_t groups,
+                              int left, const hspz__cuda_step *steps, hspz__cuda_reach *reaches,
+                              cudaStream_t stream);
 
 /* The same result the plain way (seed text 002): one warp an anchor, both sides. */
 cudaError_t hspz__cuda_materialize(const uint64_t *keys, uint32_t count, const hspz__cuda_strand *target,

@@ -26,15 +26,16 @@
 #define HSPZ__FILTER_DEAD (-(1 << 28))
 
 typedef struct hspz__cuda_filter {
-    const uint32_t *table;  /* device: HSPZ__FILTER_ENTRIES of sum << 20 | best << 10 | -worst */
-    uint32_t dont_care;     /* don't-care bases in fields 0 and 1, at most 14 */
+    const uint32_t *table; /* device: HSPZ__FILTER_ENTRIES of sum << 20 | best << 10 | -worst */
+    uint32_t dont_care;    /* don't-care bases in fields 0 and 1, at most 14 */
     uint8_t dont_care_offset[14];
-    int32_t window_sum[HSPZ__VARIANTS_MAX];  /* care bases of a variant, corrected for unused places of the fields */
+    int32_t window_sum
+        [HSPZ__VARIANTS_MAX]; /* care bases of a variant, corrected for unused places of the fields */
     int32_t window_best[HSPZ__VARIANTS_MAX]; /* no prefix of the window's care bases scores more */
-    int32_t headroom; /* x-drop, scaled */
-    int32_t keep;     /* totals below this are rejected, scaled */
-    uint32_t odd_classes; /* classes that may score more than the smallest u */
-    int32_t useful;   /* 0: matrix or x-drop are such that the filter would reject next to nothing */
+    int32_t headroom;                        /* x-drop, scaled */
+    int32_t keep;                            /* totals below this are rejected, scaled */
+    uint32_t odd_classes;                    /* classes that may score more than the smallest u */
+    int32_t useful; /* 0: matrix or x-drop are such that the filter would reject next to nothing */
 } hspz__cuda_filter;
 
 #ifdef __CUDACC__
@@ -51,7 +52,8 @@ typedef struct hspz__side {
 /* One block. A scan that stops inside the block still gets the block's best prefix: at most too much. */
 HSPZ__BOTH void hspz__side_step(hspz__side *side, uint32_t entry, int32_t headroom)
 {
-    const int32_t sum = (int32_t)entry >> 20, best = (int32_t)(entry >> 10 & 1023u), worst = (int32_t)(entry & 1023u);
+    const int32_t sum = (int32_t)entry >> 20, best = (int32_t)(entry >> 10 & 1023u),
+                  worst = (int32_t)(entry & 1023u);
     int32_t gain = side->h + best - headroom;
     gain = gain > 0 ? gain : 0;
     side->m += gain;

@@ -16,9 +16,9 @@ __device__ __forceinline__ uint32_t classes_from(const uint32_t *classes, uint32
 
 /* Scores of bases first .. first + 3 of a side; an edge scores below any x-drop. */
 template <bool LEFT>
-__device__ __forceinline__ void four_scores(const hspz__cuda_strand &target, const hspz__cuda_strand &query, uint32_t r,
-                                            uint32_t q, uint32_t first, uint32_t room, const int32_t *scores, int32_t edge,
-                                            int32_t out[4])
+__device__ __forceinline__ void four_scores(const hspz__cuda_strand &target, const hspz__cuda_strand &query,
+                                            uint32_t r, uint32_t q, uint32_t first, uint32_t room,
+                                            const int32_t *scores, int32_t edge, int32_t out[4])
 {
     if (first >= room) {
         for (int k = 0; k < 4; k++)
@@ -47,8 +47,8 @@ __device__ __forceinline__ void four_scores(const hspz__cuda_strand &target, con
 
 /* The side's maximum, or any value >= enough once it has that. */
 template <bool LEFT, typename V>
-__device__ int64_t side_score(const hspz__cuda_strand &target, const hspz__cuda_strand &query, uint32_t r, uint32_t q,
-                              const int32_t *scores, V xdrop, int64_t enough)
+__device__ int64_t side_score(const hspz__cuda_strand &target, const hspz__cuda_strand &query, uint32_t r,
+                              uint32_t q, const int32_t *scores, V xdrop, int64_t enough)
 {
     const unsigned lane = hspz__lane();
     const uint32_t t_room = LEFT ? r : target.length - r, q_room = LEFT ? q : query.length - q;
@@ -93,8 +93,9 @@ __device__ int64_t side_score(const hspz__cuda_strand &target, const hspz__cuda_
 }
 
 template <typename V>
-__global__ void gate_kernel(const uint64_t *anchors, const uint32_t *ids, uint32_t count, hspz__cuda_strand target,
-                            hspz__cuda_strand query, hspz__cuda_rules rules, uint32_t *flags)
+__global__ void gate_kernel(const uint64_t *anchors, const uint32_t *ids, uint32_t count,
+                            hspz__cuda_strand target, hspz__cuda_strand query, hspz__cuda_rules rules,
+                            uint32_t *flags)
 {
     __shared__ int32_t scores[HSPZ__CLASSES * HSPZ__ROW];
     for (unsigned i = threadIdx.x; i < HSPZ__CLASSES * HSPZ__ROW; i += blockDim.x)
@@ -111,7 +112,8 @@ __global__ void gate_kernel(const uint64_t *anchors, const uint32_t *ids, uint32
             const uint32_t r = (uint32_t)(anchor >> 32), q = (uint32_t)anchor;
             int64_t total = side_score<false, V>(target, query, r, q, scores, rules.xdrop, rules.keep_total);
             if (total < rules.keep_total)
-                total += side_score<true, V>(target, query, r, q, scores, rules.xdrop, rules.keep_total - total);
+                total +=
+                    side_score<true, V>(target, query, r, q, scores, rules.xdrop, rules.keep_total - total);
             if (lane == k)
                 keep = total >= rules.keep_total;
         }
@@ -120,9 +122,9 @@ __global__ void gate_kernel(const uint64_t *anchors, const uint32_t *ids, uint32
     }
 }
 
-cudaError_t hspz__cuda_gate(const uint64_t *anchors, const uint32_t *ids, uint32_t count, const hspz__cuda_strand *target,
-                            const hspz__cuda_strand *query, const hspz__cuda_rules *rules, uint32_t *flags,
-                            cudaStream_t stream)
+cudaError_t hspz__cuda_gate(const uint64_t *anchors, const uint32_t *ids, uint32_t count,
+                            const hspz__cuda_strand *target, const hspz__cuda_strand *query,
+                            const hspz__cuda_rules *rules, uint32_t *flags, cudaStream_t stream)
 {
     const hspz__cuda_strand t = *target, q = *query;
     const hspz__cuda_rules u = *rules;
@@ -143,9 +145,9 @@ cudaError_t hspz__cuda_number(uint32_t *ids, uint32_t count, cudaStream_t stream
     return HSPZ__LAUNCH(number_kernel, hspz__grid(count, 256, 1u << 20), 256, 0, stream, ids, count);
 }
 
-__global__ void emit_kernel(const uint64_t *anchors, const uint32_t *flags, const uint32_t *before, uint32_t count,
-                            uint32_t query_length, uint32_t first_rank, uint32_t already, uint32_t capacity,
-                            uint64_t *keys, uint32_t *ranks, unsigned long long *total)
+__global__ void emit_kernel(const uint64_t *anchors, const uint32_t *flags, const uint32_t *before,
+                            uint32_t count, uint32_t query_length, uint32_t first_rank, uint32_t already,
+                            uint32_t capacity, uint64_t *keys, uint32_t *ranks, unsigned long long *total)
 {
     for (uint64_t i = hspz__thread(); i < count; i += hspz__threads()) {
         if (i + 1 == count)
@@ -159,10 +161,11 @@ __global__ void emit_kernel(const uint64_t *anchors, const uint32_t *flags, cons
     }
 }
 
-cudaError_t hspz__cuda_emit(const uint64_t *anchors, const uint32_t *flags, const uint32_t *before, uint32_t count,
-                            uint32_t query_length, uint32_t first_rank, uint32_t already, uint32_t capacity,
-                            uint64_t *keys, uint32_t *ranks, unsigned long long *total, cudaStream_t stream)
+cudaError_t hspz__cuda_emit(const uint64_t *anchors, const uint32_t *flags, const uint32_t *before,
+                            uint32_t count, uint32_t query_length, uint32_t first_rank, uint32_t already,
+                            uint32_t capacity, uint64_t *keys, uint32_t *ranks, unsigned long long *total,
+                            cudaStream_t stream)
 {
-    return HSPZ__LAUNCH(emit_kernel, hspz__grid(count, 256, 1u << 20), 256, 0, stream, anchors, flags, before, count,
-                        query_length, first_rank, already, capacity, keys, ranks, total);
+    return HSPZ__LAUNCH(emit_kernel, hspz__grid(count, 256, 1u << 20), 256, 0, stream, anchors, flags, before,
+                        count, query_length, first_rank, already, capacity, keys, ranks, total);
 }

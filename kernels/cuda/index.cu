@@ -7,8 +7,8 @@
 #include "device.cuh"
 #include "index.h"
 
-__global__ void words_kernel(hspz__cuda_strand strand, hspz__cuda_word word, uint32_t first, uint32_t step, uint32_t count,
-                             uint32_t *words, uint32_t *positions, unsigned long long *valid)
+__global__ void words_kernel(hspz__cuda_strand strand, hspz__cuda_word word, uint32_t first, uint32_t step,
+                             uint32_t count, uint32_t *words, uint32_t *positions, unsigned long long *valid)
 {
     __shared__ unsigned found;
     if (threadIdx.x == 0)
@@ -30,14 +30,14 @@ __global__ void words_kernel(hspz__cuda_strand strand, hspz__cuda_word word, uin
         atomicAdd(valid, (unsigned long long)found);
 }
 
-cudaError_t hspz__cuda_words(const hspz__cuda_strand *strand, const hspz__cuda_word *word, uint32_t first, uint32_t step,
-                             uint32_t count, uint32_t *words, uint32_t *positions, unsigned long long *valid,
-                             cudaStream_t stream)
+cudaError_t hspz__cuda_words(const hspz__cuda_strand *strand, const hspz__cuda_word *word, uint32_t first,
+                             uint32_t step, uint32_t count, uint32_t *words, uint32_t *positions,
+                             unsigned long long *valid, cudaStream_t stream)
 {
     const hspz__cuda_strand s = *strand;
     const hspz__cuda_word w = *word;
-    return HSPZ__LAUNCH(words_kernel, hspz__grid(count, 256, 4096), 256, 0, stream, s, w, first, step, count, words,
-                        positions, valid);
+    return HSPZ__LAUNCH(words_kernel, hspz__grid(count, 256, 4096), 256, 0, stream, s, w, first, step, count,
+                        words, positions, valid);
 }
 
 /* Number of the words in [low, high) that are <= w, plus low. */
@@ -72,7 +72,8 @@ cudaError_t hspz__cuda_bucket_ends(const uint32_t *words, uint32_t count, uint32
                                    cudaStream_t stream)
 {
     const uint64_t all = (uint64_t)1 << bits;
-    return HSPZ__LAUNCH(bucket_ends_kernel, hspz__grid(all, 256, 1u << 20), 256, 0, stream, words, count, all, ends);
+    return HSPZ__LAUNCH(bucket_ends_kernel, hspz__grid(all, 256, 1u << 20), 256, 0, stream, words, count, all,
+                        ends);
 }
 
 __device__ __forceinline__ uint32_t block_at(const uint32_t *codes, int64_t i)
@@ -81,8 +82,8 @@ __device__ __forceinline__ uint32_t block_at(const uint32_t *codes, int64_t i)
 }
 
 __global__ void contexts_kernel(hspz__cuda_strand strand, hspz__cuda_word word, hspz__cuda_filter filter,
-                                const uint32_t *positions, uint32_t count, const unsigned long long *count_on_device,
-                                uint32_t flag, uint4 *contexts)
+                                const uint32_t *positions, uint32_t count,
+                                const unsigned long long *count_on_device, uint32_t flag, uint4 *contexts)
 {
     if (count_on_device != NULL && *count_on_device < count)
         count = (uint32_t)*count_on_device;
@@ -120,6 +121,6 @@ cudaError_t hspz__cuda_contexts(const hspz__cuda_strand *strand, const hspz__cud
     const hspz__cuda_strand s = *strand;
     const hspz__cuda_word w = *word;
     const hspz__cuda_filter f = *filter;
-    return HSPZ__LAUNCH(contexts_kernel, hspz__grid(count, 256, 1u << 20), 256, 0, stream, s, w, f, positions, count,
-                        count_on_device, flag, (uint4 *)contexts);
+    return HSPZ__LAUNCH(contexts_kernel, hspz__grid(count, 256, 1u << 20), 256, 0, stream, s, w, f, positions,
+                        count, count_on_device, flag, (uint4 *)contexts);
 }

@@ -11,9 +11,9 @@ extern "C" {
 
 /* words[i], positions[i] for the windows first + i * step, i < count; an invalid window gets the word 2^bits, which sorts
  * last. *valid grows by the number of valid windows. */
-cudaError_t hspz__cuda_words(const hspz__cuda_strand *strand, const hspz__cuda_word *word, uint32_t first, uint32_t step,
-                             uint32_t count, uint32_t *words, uint32_t *positions, unsigned long long *valid,
-                             cudaStream_t stream);
+cudaError_t hspz__cuda_words(const hspz__cuda_strand *strand, const hspz__cuda_word *word, uint32_t first,
+                             uint32_t step, uint32_t count, uint32_t *words, uint32_t *positions,
+                             unsigned long long *valid, cudaStream_t stream);
 
 /* ends[w] = number of the `count` ascending words that are <= w, for all 2^bits words. */
 cudaError_t hspz__cuda_bucket_ends(const uint32_t *words, uint32_t count, uint32_t bits, uint32_t *ends,

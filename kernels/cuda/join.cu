@@ -12,9 +12,9 @@
 #include "device.cuh"
 #include "join.h"
 
-#define GROUP 16u      /* query windows a warp takes */
-#define ENTRIES 256u   /* GROUP x HSPZ__VARIANTS_MAX */
-#define HEAVY 16384u   /* a longer bucket is cut into parts */
+#define GROUP 16u    /* query windows a warp takes */
+#define ENTRIES 256u /* GROUP x HSPZ__VARIANTS_MAX */
+#define HEAVY 16384u /* a longer bucket is cut into parts */
 #define QUEUE 64u
 #define MOST_WARPS 24
 
@@ -46,12 +46,14 @@ __device__ __forceinline__ uint32_t meta_of(const hspz__cuda_filter &f, uint32_t
 }
 
 /* Cuts a heavy bucket into parts for the second launch. */
-__device__ void list_parts(const hspz__cuda_join &j, uint32_t first, uint32_t length, uint32_t query, uint32_t variant)
+__device__ void list_parts(const hspz__cuda_join &j, uint32_t first, uint32_t length, uint32_t query,
+                           uint32_t variant)
 {
     const uint32_t parts = (length + HEAVY - 1) / HEAVY;
     const unsigned long long at = atomicAdd(&j.counters->parts, (unsigned long long)parts);
     for (uint32_t k = 0; k < parts && at + k < j.part_capacity; k++) {
-        const hspz__cuda_part part = {first + k * HEAVY, k + 1 < parts ? HEAVY : length - k * HEAVY, query, variant};
+        const hspz__cuda_part part = {first + k * HEAVY, k + 1 < parts ? HEAVY : length - k * HEAVY, query,
+                                      variant};
         j.parts[at + k] = part;
     }
 }
@@ -174,8 +176,8 @@ __device__ void flush_found(const hspz__cuda_join &j, warp_space *space, queues 
     __syncwarp();
 }
 
-__device__ __forceinline__ void push_found(const hspz__cuda_join &j, warp_space *space, queues *queue, bool push,
-                                           uint32_t r, uint32_t q)
+__device__ __forceinline__ void push_found(const hspz__cuda_join &j, warp_space *space, queues *queue,
+                                           bool push, uint32_t r, uint32_t q)
 {
     const unsigned who = __ballot_sync(HSPZ__FULL, push);
     if (who == 0)
@@ -189,10 +191,11 @@ __device__ __forceinline__ void push_found(const hspz__cuda_join &j, warp_space 
 
 /* Two blocks of a side that has not stopped, `off` bases from the window; true when an odd symbol makes it undecidable. */
 template <bool LEFT>
-__device__ __forceinline__ bool go_on(const hspz__cuda_join &j, const uint32_t *table, hspz__side *side, uint32_t t_edge,
-                                      uint32_t q_edge, uint32_t off)
+__device__ __forceinline__ bool go_on(const hspz__cuda_join &j, const uint32_t *table, hspz__side *side,
+                                      uint32_t t_edge, uint32_t q_edge, uint32_t off)
 {
-    const uint32_t t_room = LEFT ? t_edge : j.target.length - t_edge, q_room = LEFT ? q_edge : j.query.length - q_edge;
+    const uint32_t t_room = LEFT ? t_edge : j.target.length - t_edge,
+                   q_room = LEFT ? q_edge : j.query.length - q_edge;
     if (off >= (t_room < q_room ? t_room : q_room)) {
         side->h = HSPZ__FILTER_DEAD; /* the block's edge ends the scan */
         return false;
@@ -213,8 +216,8 @@ __device__ __forceinline__ bool go_on(const hspz__cuda_join &j, const uint32_t *
 }
 
 /* Takes the last `count` pending hits to their end. */
-__device__ void work_pending(const hspz__cuda_join &j, const uint32_t *table, warp_space *space, queues *queue,
-                             unsigned count)
+__device__ void work_pending(const hspz__cuda_join &j, const uint32_t *table, warp_space *space,
+                             queues *queue, unsigned count)
 {
     const unsigned lane = hspz__lane();
     bool found = false;
@@ -222,7 +225,8 @@ __device__ void work_pending(const hspz__cuda_join &j, const uint32_t *table, wa
     __syncwarp();
     if (lane < count) {
         const unsigned at = queue->pending - count + lane;
-        hspz__side right = {space->right_m[at], space->right_h[at]}, left = {space->left_m[at], space->left_h[at]};
+        hspz__side right = {space->right_m[at], space->right_h[at]},
+                   left = {space->left_m[at], space->left_h[at]};
         const int32_t best = (int32_t)space->best[at];
         r = space->r[at];
         q = space->q[at];
@@ -242,8 +246,9 @@ __device__ void work_pending(const hspz__cuda_join &j, const uint32_t *table, wa
     push_found(j, space, queue, found, r, q);
 }
 
-__device__ __forceinline__ void push_pending(const hspz__cuda_join &j, const uint32_t *table, warp_space *space,
-                                             queues *queue, bool push, const trial &t, uint32_t r, uint32_t q)
+__device__ __forceinline__ void push_pending(const hspz__cuda_join &j, const uint32_t *table,
+                                             warp_space *space, queues *queue, bool push, const trial &t,
+                                             uint32_t r, uint32_t q)
 {
     const unsigned who = __ballot_sync(HSPZ__FULL, push);
     if (who == 0)
@@ -264,8 +269,8 @@ __device__ __forceinline__ void push_pending(const hspz__cuda_join &j, const uin
 }
 
 /* All hits of a list whose queries count from `base`. */
-__device__ void work_list(const hspz__cuda_join &j, const uint32_t *table, warp_space *space, queues *queue, list l,
-                          uint32_t base)
+__device__ void work_list(const hspz__cuda_join &j, const uint32_t *table, warp_space *space, queues *queue,
+                          list l, uint32_t base)
 {
     const unsigned lane = hspz__lane();
     uint32_t current = 0; /* entry of the first hit of the window of 32 */
@@ -282,8 +287,9 @@ __device__ void work_list(const hspz__cuda_join &j, const uint32_t *table, warp_
             const uint32_t meta = space->meta[entry];
             hit = space->delta[entry] + first + lane;
             query = base + (meta & 15u);
-            verdict = try_hit(j.filter, table, (const uint4 *)j.target_contexts + 2 * (uint64_t)(hit - j.slice),
-                              (const uint4 *)j.query_contexts + 2 * (uint64_t)query, meta, &t);
+            verdict =
+                try_hit(j.filter, table, (const uint4 *)j.target_contexts + 2 * (uint64_t)(hit - j.slice),
+                        (const uint4 *)j.query_contexts + 2 * (uint64_t)query, meta, &t);
         }
         if (!__any_sync(HSPZ__FULL, verdict != REJECTED))
             continue;
@@ -299,7 +305,8 @@ __device__ void work_list(const hspz__cuda_join &j, const uint32_t *table, warp_
 
 /* The next piece of work: false when there is none. */
 template <bool PARTS>
-__device__ bool next_list(const hspz__cuda_join &j, uint32_t windows, warp_space *space, list *l, uint32_t *base)
+__device__ bool next_list(const hspz__cuda_join &j, uint32_t windows, warp_space *space, list *l,
+                          uint32_t *base)
 {
     unsigned long long turn = 0;
     if (hspz__lane() == 0)
@@ -332,7 +339,8 @@ template <bool PARTS> __global__ void __launch_bounds__(32 * MOST_WARPS, 1) join
 {
     HSPZ__DYNAMIC_SHARED(shared);
     uint32_t *const table = (uint32_t *)shared;
-    warp_space *const space = (warp_space *)(shared + HSPZ__FILTER_ENTRIES * sizeof(uint32_t)) + threadIdx.x / 32;
+    warp_space *const space =
+        (warp_space *)(shared + HSPZ__FILTER_ENTRIES * sizeof(uint32_t)) + threadIdx.x / 32;
     for (unsigned i = threadIdx.x; i < HSPZ__FILTER_ENTRIES; i += blockDim.x)
         table[i] = j.filter.table[i];
     __syncthreads();
@@ -353,7 +361,8 @@ cudaError_t hspz__cuda_join_run(const hspz__cuda_join *join, int parts, unsigned
 {
     const hspz__cuda_join j = *join;
     const size_t shared = hspz__cuda_join_shared(warps);
-    cudaError_t error = parts ? HSPZ__RAISE_SHARED(join_kernel<true>, shared) : HSPZ__RAISE_SHARED(join_kernel<false>, shared);
+    cudaError_t error = parts ? HSPZ__RAISE_SHARED(join_kernel<true>, shared)
+                              : HSPZ__RAISE_SHARED(join_kernel<false>, shared);
     if (error != cudaSuccess)
         return error;
     if (parts)
@@ -409,18 +418,18 @@ __global__ void summary_kernel(const unsigned long long *batch_hits, uint32_t ba
     }
 }
 
-cudaError_t hspz__cuda_join_count(const hspz__cuda_join *join, uint32_t most_windows, uint32_t begin, uint32_t batch_size,
-                                  uint32_t batches, uint64_t max_hits, unsigned long long *batch_hits,
-                                  cudaStream_t stream)
+cudaError_t hspz__cuda_join_count(const hspz__cuda_join *join, uint32_t most_windows, uint32_t begin,
+                                  uint32_t batch_size, uint32_t batches, uint64_t max_hits,
+                                  unsigned long long *batch_hits, cudaStream_t stream)
 {
     const hspz__cuda_join j = *join;
-    const cudaError_t error = HSPZ__LAUNCH(count_kernel, hspz__grid(most_windows, 256, 2048), 256, 0, stream, j, begin,
-                                           batch_size, batches, batch_hits);
+    const cudaError_t error = HSPZ__LAUNCH(count_kernel, hspz__grid(most_windows, 256, 2048), 256, 0, stream,
+                                           j, begin, batch_size, batches, batch_hits);
     if (error != cudaSuccess)
         return error;
     hspz__cuda_counters *const counters = j.counters;
-    return HSPZ__LAUNCH(summary_kernel, hspz__grid(batches, 256, 1024), 256, 0, stream, batch_hits, batches, max_hits,
-                        counters);
+    return HSPZ__LAUNCH(summary_kernel, hspz__grid(batches, 256, 1024), 256, 0, stream, batch_hits, batches,
+                        max_hits, counters);
 }
 
 __global__ void window_hits_kernel(hspz__cuda_join j, uint32_t begin, uint32_t count, uint32_t *hits)
@@ -432,16 +441,17 @@ __global__ void window_hits_kernel(hspz__cuda_join j, uint32_t begin, uint32_t c
     }
 }
 
-cudaError_t hspz__cuda_window_hits(const hspz__cuda_join *join, uint32_t begin, uint32_t count, uint32_t *hits,
-                                   cudaStream_t stream)
+cudaError_t hspz__cuda_window_hits(const hspz__cuda_join *join, uint32_t begin, uint32_t count,
+                                   uint32_t *hits, cudaStream_t stream)
 {
     const hspz__cuda_join j = *join;
-    return HSPZ__LAUNCH(window_hits_kernel, hspz__grid(count, 256, 1u << 20), 256, 0, stream, j, begin, count, hits);
+    return HSPZ__LAUNCH(window_hits_kernel, hspz__grid(count, 256, 1u << 20), 256, 0, stream, j, begin, count,
+                        hits);
 }
 
 /* SPEC section 5, step 3, for one batch: windows first .. end - 1 (counted from `begin`). */
-__device__ void cut_batch(const hspz__cuda_join &j, uint32_t begin, uint32_t first, uint32_t end, uint64_t max_hits,
-                          const uint32_t *before, uint64_t *cuts, uint32_t chunks)
+__device__ void cut_batch(const hspz__cuda_join &j, uint32_t begin, uint32_t first, uint32_t end,
+                          uint64_t max_hits, const uint32_t *before, uint64_t *cuts, uint32_t chunks)
 {
     uint64_t done = 0, limit = max_hits; /* hits of the batch before the chunk; where it ends */
     uint32_t from = first;
@@ -470,7 +480,8 @@ __device__ void cut_batch(const hspz__cuda_join &j, uint32_t begin, uint32_t fir
                 break;
         }
         const uint64_t seed = (uint64_t)(begin + low) << 4 | v;
-        const bool has_hits = previous > done; /* else one bucket reaches the limit by itself: the chunk is that seed */
+        const bool has_hits =
+            previous > done; /* else one bucket reaches the limit by itself: the chunk is that seed */
         cuts[c] = has_hits ? seed : seed + 1;
         done = has_hits ? previous : sum;
         limit = done + max_hits;
@@ -478,8 +489,9 @@ __device__ void cut_batch(const hspz__cuda_join &j, uint32_t begin, uint32_t fir
     }
 }
 
-__global__ void cuts_kernel(hspz__cuda_join j, uint32_t begin, uint32_t count, uint32_t batch_size, uint32_t batches,
-                            uint64_t max_hits, const uint32_t *before, const uint32_t *first_chunk, uint64_t *cuts)
+__global__ void cuts_kernel(hspz__cuda_join j, uint32_t begin, uint32_t count, uint32_t batch_size,
+                            uint32_t batches, uint64_t max_hits, const uint32_t *before,
+                            const uint32_t *first_chunk, uint64_t *cuts)
 {
     const uint64_t b = hspz__thread();
     if (b >= batches)
@@ -490,10 +502,10 @@ __global__ void cuts_kernel(hspz__cuda_join j, uint32_t begin, uint32_t count, u
 }
 
 cudaError_t hspz__cuda_cuts(const hspz__cuda_join *join, uint32_t begin, uint32_t count, uint32_t batch_size,
-                            uint32_t batches, uint64_t max_hits, const uint32_t *before, const uint32_t *first_chunk,
-                            uint64_t *cuts, cudaStream_t stream)
+                            uint32_t batches, uint64_t max_hits, const uint32_t *before,
+                            const uint32_t *first_chunk, uint64_t *cuts, cudaStream_t stream)
 {
     const hspz__cuda_join j = *join;
-    return HSPZ__LAUNCH(cuts_kernel, hspz__grid(batches, 32, 1u << 30), 32, 0, stream, j, begin, count, batch_size,
-                        batches, max_hits, before, first_chunk, cuts);
+    return HSPZ__LAUNCH(cuts_kernel, hspz__grid(batches, 32, 1u << 30), 32, 0, stream, j, begin, count,
+                        batch_size, batches, max_hits, before, first_chunk, cuts);
 }

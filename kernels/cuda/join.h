@@ -49,16 +49,16 @@ cudaError_t hspz__cuda_join_run(const hspz__cuda_join *join, int parts, unsigned
                                 cudaStream_t stream);
 /* batch_hits[b] += hits of the query windows of batch b = (window - begin) / batch_size; then hits, most_hits, refused and
  * chunks of the counters. */
-cudaError_t hspz__cuda_join_count(const hspz__cuda_join *join, uint32_t most_windows, uint32_t begin, uint32_t batch_size,
-                                  uint32_t batches, uint64_t max_hits, unsigned long long *batch_hits,
-                                  cudaStream_t stream);
+cudaError_t hspz__cuda_join_count(const hspz__cuda_join *join, uint32_t most_windows, uint32_t begin,
+                                  uint32_t batch_size, uint32_t batches, uint64_t max_hits,
+                                  unsigned long long *batch_hits, cudaStream_t stream);
 /* hits[i] of the window begin + i, in text order. */
-cudaError_t hspz__cuda_window_hits(const hspz__cuda_join *join, uint32_t begin, uint32_t count, uint32_t *hits,
-                                   cudaStream_t stream);
+cudaError_t hspz__cuda_window_hits(const hspz__cuda_join *join, uint32_t begin, uint32_t count,
+                                   uint32_t *hits, cudaStream_t stream);
 /* The cuts of segments.h from `before`, the exclusive prefix sums of those hits modulo 2^32 (count + 1 of them). */
 cudaError_t hspz__cuda_cuts(const hspz__cuda_join *join, uint32_t begin, uint32_t count, uint32_t batch_size,
-                            uint32_t batches, uint64_t max_hits, const uint32_t *before, const uint32_t *first_chunk,
-                            uint64_t *cuts, cudaStream_t stream);
+                            uint32_t batches, uint64_t max_hits, const uint32_t *before,
+                            const uint32_t *first_chunk, uint64_t *cuts, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

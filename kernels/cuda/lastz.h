@@ -22,10 +22,12 @@ cudaError_t hspz__cuda_slots(const uint64_t *anchors, uint32_t count, uint32_t *
 /* ids in slot order, slot_ends as hspz__cuda_bucket_ends makes them. Survivors go to the four arrays from *total on
  * (counted on beyond capacity); *skipped grows by the hits that a mark forbids. */
 cudaError_t hspz__cuda_walk_slots(const uint64_t *anchors, const uint32_t *ids, const uint32_t *slot_ends,
-                                  uint32_t first_rank, const hspz__cuda_strand *target, const hspz__cuda_strand *query,
-                                  const hspz__cuda_rules *rules, uint32_t window, uint32_t *marks, uint64_t *keys,
-                                  uint32_t *ranks, hspz__cuda_reach *right, hspz__cuda_reach *left, uint32_t capacity,
-                                  unsigned long long *total, unsigned long long *skipped, cudaStream_t stream);
+                                  uint32_t first_rank, const hspz__cuda_strand *target,
+                                  const hspz__cuda_strand *query, const hspz__cuda_rules *rules,
+                                  uint32_t window, uint32_t *marks, uint64_t *keys, uint32_t *ranks,
+                                  hspz__cuda_reach *right, hspz__cuda_reach *left, uint32_t capacity,
+                                  unsigned long long *total, unsigned long long *skipped,
+                                  cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -11,8 +11,8 @@
 #include <vector>
 
 template <typename K, typename V>
-static cudaError_t sort_pairs(void *temp, size_t *temp_bytes, K *a, K *b, V *c, V *d, uint64_t count, int low, int high,
-                              int *second)
+static cudaError_t sort_pairs(void *temp, size_t *temp_bytes, K *a, K *b, V *c, V *d, uint64_t count, int low,
+                              int high, int *second)
 {
     if (temp == NULL) {
         *temp_bytes = 256;
@@ -20,7 +20,10 @@ static cudaError_t sort_pairs(void *temp, size_t *temp_bytes, K *a, K *b, V *c, 
     }
     std::vector<uint64_t> order(count);
     std::iota(order.begin(), order.end(), 0);
-    auto digit = [=](uint64_t i) { return high - low >= 64 ? (uint64_t)a[i] : (uint64_t)a[i] >> low & ((UINT64_C(1) << (high - low)) - 1); };
+    auto digit = [=](uint64_t i) {
+        return high - low >= 64 ? (uint64_t)a[i]
+                                : (uint64_t)a[i] >> low & ((UINT64_C(1) << (high - low)) - 1);
+    };
     std::stable_sort(order.begin(), order.end(), [&](uint64_t x, uint64_t y) { return digit(x) < digit(y); });
     for (uint64_t i = 0; i < count; i++) {
         b[i] = a[order[i]];
@@ -31,26 +34,29 @@ static cudaError_t sort_pairs(void *temp, size_t *temp_bytes, K *a, K *b, V *c, 
     return cudaSuccess;
 }
 
-cudaError_t hspz__cuda_sort_u64(void *temp, size_t *temp_bytes, uint64_t *a, uint64_t *b, uint64_t count, int low_bit,
-                                int high_bit, int *second, cudaStream_t)
+cudaError_t hspz__cuda_sort_u64(void *temp, size_t *temp_bytes, uint64_t *a, uint64_t *b, uint64_t count,
+                                int low_bit, int high_bit, int *second, cudaStream_t)
 {
-    return sort_pairs<uint64_t, uint32_t>(temp, temp_bytes, a, b, NULL, NULL, count, low_bit, high_bit, second);
+    return sort_pairs<uint64_t, uint32_t>(temp, temp_bytes, a, b, NULL, NULL, count, low_bit, high_bit,
+                                          second);
 }
 
-cudaError_t hspz__cuda_sort_u64_u32(void *temp, size_t *temp_bytes, uint64_t *a, uint64_t *b, uint32_t *c, uint32_t *d,
-                                    uint64_t count, int low_bit, int high_bit, int *second, cudaStream_t)
-{
-    return sort_pairs(temp, temp_bytes, a, b, c, d, count, low_bit, high_bit, second);
-}
-
-cudaError_t hspz__cuda_sort_u32_u32(void *temp, size_t *temp_bytes, uint32_t *a, uint32_t *b, uint32_t *c, uint32_t *d,
-                                    uint64_t count, int low_bit, int high_bit, int *second, cudaStream_t)
+cudaError_t hspz__cuda_sort_u64_u32(void *temp, size_t *temp_bytes, uint64_t *a, uint64_t *b, uint32_t *c,
+                                    uint32_t *d, uint64_t count, int low_bit, int high_bit, int *second,
+                                    cudaStream_t)
 {
     return sort_pairs(temp, temp_bytes, a, b, c, d, count, low_bit, high_bit, second);
 }
 
-cudaError_t hspz__cuda_scan_u32(void *temp, size_t *temp_bytes, const uint32_t *in, uint32_t *out, uint64_t count,
-                                cudaStream_t)
+cudaError_t hspz__cuda_sort_u32_u32(void *temp, size_t *temp_bytes, uint32_t *a, uint32_t *b, uint32_t *c,
+                                    uint32_t *d, uint64_t count, int low_bit, int high_bit, int *second,
+                                    cudaStream_t)
+{
+    return sort_pairs(temp, temp_bytes, a, b, c, d, count, low_bit, high_bit, second);
+}
+
+cudaError_t hspz__cuda_scan_u32(void *temp, size_t *temp_bytes, const uint32_t *in, uint32_t *out,
+                                uint64_t count, cudaStream_t)
 {
     *temp_bytes = temp == NULL ? 256 : *temp_bytes;
     uint32_t sum = 0;
@@ -62,7 +68,8 @@ cudaError_t hspz__cuda_scan_u32(void *temp, size_t *temp_bytes, const uint32_t *
     return cudaSuccess;
 }
 
-cudaError_t hspz__cuda_scan_steps(void *temp, size_t *temp_bytes, hspz__cuda_step *steps, uint64_t count, cudaStream_t)
+cudaError_t hspz__cuda_scan_steps(void *temp, size_t *temp_bytes, hspz__cuda_step *steps, uint64_t count,
+                                  cudaStream_t)
 {
     *temp_bytes = temp == NULL ? 256 : *temp_bytes;
     for (uint64_t i = 1; temp != NULL && i < count; i++)
@@ -75,8 +82,8 @@ cudaError_t hspz__cuda_scan_steps(void *temp, size_t *temp_bytes, hspz__cuda_ste
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
-cudaError_t hspz__cuda_sort_u64(void *temp, size_t *temp_bytes, uint64_t *a, uint64_t *b, uint64_t count, int low_bit,
-                                int high_bit, int *second, cudaStream_t stream)
+cudaError_t hspz__cuda_sort_u64(void *temp, size_t *temp_bytes, uint64_t *a, uint64_t *b, uint64_t count,
+                                int low_bit, int high_bit, int *second, cudaStream_t stream)
 {
     cub::DoubleBuffer<uint64_t> keys(a, b);
     const cudaError_t error =
@@ -87,38 +94,41 @@ cudaError_t hspz__cuda_sort_u64(void *temp, size_t *temp_bytes, uint64_t *a, uin
 }
 
 template <typename K>
-static cudaError_t sort_pairs(void *temp, size_t *temp_bytes, K *a, K *b, uint32_t *c, uint32_t *d, uint64_t count,
-                              int low_bit, int high_bit, int *second, cudaStream_t stream)
+static cudaError_t sort_pairs(void *temp, size_t *temp_bytes, K *a, K *b, uint32_t *c, uint32_t *d,
+                              uint64_t count, int low_bit, int high_bit, int *second, cudaStream_t stream)
 {
     cub::DoubleBuffer<K> keys(a, b);
     cub::DoubleBuffer<uint32_t> values(c, d);
-    const cudaError_t error =
-        cub::DeviceRadixSort::SortPairs(temp, *temp_bytes, keys, values, (int64_t)count, low_bit, high_bit, stream);
+    const cudaError_t error = cub::DeviceRadixSort::SortPairs(temp, *temp_bytes, keys, values, (int64_t)count,
+                                                              low_bit, high_bit, stream);
     if (temp != NULL)
         *second = keys.selector;
     return error;
 }
 
-cudaError_t hspz__cuda_sort_u64_u32(void *temp, size_t *temp_bytes, uint64_t *a, uint64_t *b, uint32_t *c, uint32_t *d,
-                                    uint64_t count, int low_bit, int high_bit, int *second, cudaStream_t stream)
+cudaError_t hspz__cuda_sort_u64_u32(void *temp, size_t *temp_bytes, uint64_t *a, uint64_t *b, uint32_t *c,
+                                    uint32_t *d, uint64_t count, int low_bit, int high_bit, int *second,
+                                    cudaStream_t stream)
 {
     return sort_pairs(temp, temp_bytes, a, b, c, d, count, low_bit, high_bit, second, stream);
 }
 
-cudaError_t hspz__cuda_sort_u32_u32(void *temp, size_t *temp_bytes, uint32_t *a, uint32_t *b, uint32_t *c, uint32_t *d,
-                                    uint64_t count, int low_bit, int high_bit, int *second, cudaStream_t stream)
+cudaError_t hspz__cuda_sort_u32_u32(void *temp, size_t *temp_bytes, uint32_t *a, uint32_t *b, uint32_t *c,
+                                    uint32_t *d, uint64_t count, int low_bit, int high_bit, int *second,
+                                    cudaStream_t stream)
 {
     return sort_pairs(temp, temp_bytes, a, b, c, d, count, low_bit, high_bit, second, stream);
 }
 
-cudaError_t hspz__cuda_scan_u32(void *temp, size_t *temp_bytes, const uint32_t *in, uint32_t *out, uint64_t count,
-                                cudaStream_t stream)
+cudaError_t hspz__cuda_scan_u32(void *temp, size_t *temp_bytes, const uint32_t *in, uint32_t *out,
+                                uint64_t count, cudaStream_t stream)
 {
     return cub::DeviceScan::ExclusiveSum(temp, *temp_bytes, in, out, (int64_t)count, stream);
 }
 
 struct compose {
-    __host__ __device__ hspz__cuda_step operator()(const hspz__cuda_step &farther, const hspz__cuda_step &nearer) const
+    __host__ __device__ hspz__cuda_step operator()(const hspz__cuda_step &farther,
+                                                   const hspz__cuda_step &nearer) const
     {
         return hspz__step_compose(nearer, farther);
     }

@@ -33,8 +33,8 @@ __device__ __forceinline__ segment segment_of(const hspz__cuda_segments &s, uint
 __device__ uint32_t variant_of(const hspz__cuda_segments &s, uint32_t target_window, uint32_t query_window)
 {
     const hspz__cuda_word &word = s.labels.word;
-    const uint32_t mask = hspz__word_at(word, s.target.codes, target_window) ^
-                          hspz__word_at(word, s.query.codes, query_window);
+    const uint32_t mask =
+        hspz__word_at(word, s.target.codes, target_window) ^ hspz__word_at(word, s.query.codes, query_window);
     uint32_t variant = 0;
     for (uint32_t v = 1; v < word.variant_count; v++)
         if (word.variant_mask[v] == mask)
@@ -106,8 +106,8 @@ __global__ void mark_heads_kernel(hspz__cuda_segments s, uint32_t *heads, hspz__
         atomicAdd(&counters->survivors, (unsigned long long)survivors);
 }
 
-cudaError_t hspz__cuda_mark_heads(const hspz__cuda_segments *s, uint32_t *heads, hspz__cuda_counters *counters,
-                                  cudaStream_t stream)
+cudaError_t hspz__cuda_mark_heads(const hspz__cuda_segments *s, uint32_t *heads,
+                                  hspz__cuda_counters *counters, cudaStream_t stream)
 {
     const hspz__cuda_segments copy = *s;
     return HSPZ__LAUNCH(mark_heads_kernel, grid_of(s->count), BLOCK, 0, stream, copy, heads, counters);
@@ -128,13 +128,13 @@ __global__ void make_records_kernel(hspz__cuda_segments s, const uint32_t *heads
     }
 }
 
-cudaError_t hspz__cuda_make_records(const hspz__cuda_segments *s, const uint32_t *heads, const uint32_t *before,
-                                    hspz_hsp *records, uint64_t *order, hspz__cuda_counters *counters,
-                                    cudaStream_t stream)
+cudaError_t hspz__cuda_make_records(const hspz__cuda_segments *s, const uint32_t *heads,
+                                    const uint32_t *before, hspz_hsp *records, uint64_t *order,
+                                    hspz__cuda_counters *counters, cudaStream_t stream)
 {
     const hspz__cuda_segments copy = *s;
-    return HSPZ__LAUNCH(make_records_kernel, grid_of(s->count), BLOCK, 0, stream, copy, heads, before, records, order,
-                        counters);
+    return HSPZ__LAUNCH(make_records_kernel, grid_of(s->count), BLOCK, 0, stream, copy, heads, before,
+                        records, order, counters);
 }
 
 /* Columns of the closed segment where both symbols are the same one of A, C, G, T; by a whole warp. */
@@ -154,8 +154,8 @@ __device__ void count_matches(const hspz__cuda_segments &s, const hspz_hsp &hsp,
 
 /* 1 accepted, 0 rejected, 2 too close to a rounding border for this arithmetic. Totals up to 2^24 are exact as floats, and
  * the error of total * entropy stays below 1e-7; hspz__plan_accept is the rule. */
-__device__ int judge_total(const hspz__cuda_segments &s, int32_t total, uint32_t extent, const uint32_t matches[4],
-                           bool in_band, int32_t *score)
+__device__ int judge_total(const hspz__cuda_segments &s, int32_t total, uint32_t extent,
+                           const uint32_t matches[4], bool in_band, int32_t *score)
 {
     *score = total;
     if (total > 1 << 24)
@@ -205,15 +205,17 @@ __global__ void judge_kernel(hspz__cuda_segments s, hspz_hsp *records, uint32_t 
     }
 }
 
-cudaError_t hspz__cuda_judge(const hspz__cuda_segments *s, hspz_hsp *records, uint32_t count, uint32_t *accepted,
-                             hspz__cuda_uncertain *uncertain, hspz__cuda_counters *counters, cudaStream_t stream)
+cudaError_t hspz__cuda_judge(const hspz__cuda_segments *s, hspz_hsp *records, uint32_t count,
+                             uint32_t *accepted, hspz__cuda_uncertain *uncertain,
+                             hspz__cuda_counters *counters, cudaStream_t stream)
 {
     const hspz__cuda_segments copy = *s;
-    return HSPZ__LAUNCH(judge_kernel, grid_of((uint64_t)count * 32), BLOCK, 0, stream, copy, records, count, accepted,
-                        uncertain, counters);
+    return HSPZ__LAUNCH(judge_kernel, grid_of((uint64_t)count * 32), BLOCK, 0, stream, copy, records, count,
+                        accepted, uncertain, counters);
 }
 
-__global__ void apply_kernel(const hspz__cuda_uncertain *judged, uint32_t count, hspz_hsp *records, uint32_t *accepted)
+__global__ void apply_kernel(const hspz__cuda_uncertain *judged, uint32_t count, hspz_hsp *records,
+                             uint32_t *accepted)
 {
     for (uint64_t i = hspz__thread(); i < count; i += hspz__threads()) {
         const hspz__cuda_uncertain row = judged[i];
@@ -223,8 +225,8 @@ __global__ void apply_kernel(const hspz__cuda_uncertain *judged, uint32_t count,
     }
 }
 
-cudaError_t hspz__cuda_apply(const hspz__cuda_uncertain *judged, uint32_t count, hspz_hsp *records, uint32_t *accepted,
-                             cudaStream_t stream)
+cudaError_t hspz__cuda_apply(const hspz__cuda_uncertain *judged, uint32_t count, hspz_hsp *records,
+                             uint32_t *accepted, cudaStream_t stream)
 {
     return HSPZ__LAUNCH(apply_kernel, grid_of(count), BLOCK, 0, stream, judged, count, records, accepted);
 }
@@ -249,12 +251,13 @@ __global__ void count_accepted_kernel(hspz__cuda_segments s, const uint32_t *hea
         atomicAdd(&counters->accepted_hits, (unsigned long long)all);
 }
 
-cudaError_t hspz__cuda_count_accepted(const hspz__cuda_segments *s, const uint32_t *heads, const uint32_t *before,
-                                      const uint32_t *accepted, hspz__cuda_counters *counters, cudaStream_t stream)
+cudaError_t hspz__cuda_count_accepted(const hspz__cuda_segments *s, const uint32_t *heads,
+                                      const uint32_t *before, const uint32_t *accepted,
+                                      hspz__cuda_counters *counters, cudaStream_t stream)
 {
     const hspz__cuda_segments copy = *s;
-    return HSPZ__LAUNCH(count_accepted_kernel, grid_of(s->count), BLOCK, 0, stream, copy, heads, before, accepted,
-                        counters);
+    return HSPZ__LAUNCH(count_accepted_kernel, grid_of(s->count), BLOCK, 0, stream, copy, heads, before,
+                        accepted, counters);
 }
 
 __global__ void compact_kernel(const hspz_hsp *records, const uint64_t *order, const uint32_t *flags,
@@ -275,8 +278,8 @@ cudaError_t hspz__cuda_compact(const hspz_hsp *records, const uint64_t *order, c
                                const uint32_t *before, uint32_t count, hspz_hsp *out, uint64_t *out_order,
                                unsigned long long *total, cudaStream_t stream)
 {
-    return HSPZ__LAUNCH(compact_kernel, grid_of(count), BLOCK, 0, stream, records, order, flags, before, count, out,
-                        out_order, total);
+    return HSPZ__LAUNCH(compact_kernel, grid_of(count), BLOCK, 0, stream, records, order, flags, before,
+                        count, out, out_order, total);
 }
 
 __device__ __forceinline__ bool one_diagonal(const hspz_hsp &a, const hspz_hsp &b)
@@ -290,7 +293,8 @@ __device__ __forceinline__ bool contains(const hspz_hsp &outer, const hspz_hsp &
            inner.target_start + inner.extent <= outer.target_start + outer.extent;
 }
 
-__device__ bool keeps(const hspz_hsp *records, const uint64_t *order, uint32_t count, uint32_t rule, uint64_t i)
+__device__ bool keeps(const hspz_hsp *records, const uint64_t *order, uint32_t count, uint32_t rule,
+                      uint64_t i)
 {
     const hspz_hsp now = records[i];
     if (i > 0) {
@@ -327,8 +331,9 @@ cudaError_t hspz__cuda_dedup(const hspz_hsp *records, const uint64_t *order, uin
     return HSPZ__LAUNCH(dedup_kernel, grid_of(count), BLOCK, 0, stream, records, order, count, rule, keep);
 }
 
-__global__ void output_keys_kernel(const hspz_hsp *records, const uint64_t *order, uint32_t count, uint32_t raw,
-                                   uint32_t query_bits, uint32_t target_bits, uint64_t *keys, uint32_t *places)
+__global__ void output_keys_kernel(const hspz_hsp *records, const uint64_t *order, uint32_t count,
+                                   uint32_t raw, uint32_t query_bits, uint32_t target_bits, uint64_t *keys,
+                                   uint32_t *places)
 {
     for (uint64_t i = hspz__thread(); i < count; i += hspz__threads()) {
         uint64_t key = order[i];
@@ -342,22 +347,23 @@ __global__ void output_keys_kernel(const hspz_hsp *records, const uint64_t *orde
     }
 }
 
-cudaError_t hspz__cuda_output_keys(const hspz_hsp *records, const uint64_t *order, uint32_t count, uint32_t raw,
-                                   uint32_t query_bits, uint32_t target_bits, uint64_t *keys, uint32_t *places,
-                                   cudaStream_t stream)
+cudaError_t hspz__cuda_output_keys(const hspz_hsp *records, const uint64_t *order, uint32_t count,
+                                   uint32_t raw, uint32_t query_bits, uint32_t target_bits, uint64_t *keys,
+                                   uint32_t *places, cudaStream_t stream)
 {
-    return HSPZ__LAUNCH(output_keys_kernel, grid_of(count), BLOCK, 0, stream, records, order, count, raw, query_bits,
-                        target_bits, keys, places);
+    return HSPZ__LAUNCH(output_keys_kernel, grid_of(count), BLOCK, 0, stream, records, order, count, raw,
+                        query_bits, target_bits, keys, places);
 }
 
-__global__ void order_keys_kernel(const uint64_t *order, const uint32_t *places, uint32_t count, uint64_t *keys)
+__global__ void order_keys_kernel(const uint64_t *order, const uint32_t *places, uint32_t count,
+                                  uint64_t *keys)
 {
     for (uint64_t i = hspz__thread(); i < count; i += hspz__threads())
         keys[i] = order[places[i]];
 }
 
-cudaError_t hspz__cuda_order_keys(const uint64_t *order, const uint32_t *places, uint32_t count, uint64_t *keys,
-                                  cudaStream_t stream)
+cudaError_t hspz__cuda_order_keys(const uint64_t *order, const uint32_t *places, uint32_t count,
+                                  uint64_t *keys, cudaStream_t stream)
 {
     return HSPZ__LAUNCH(order_keys_kernel, grid_of(count), BLOCK, 0, stream, order, places, count, keys);
 }

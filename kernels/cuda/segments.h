@@ -31,7 +31,7 @@ typedef struct hspz__cuda_segments {
     hspz__cuda_strand target, query;
     hspz__cuda_labels labels;
     int32_t keep_total, hspthresh, entropy;
-    double ln4; /* the rule's own: (double)logf(4.0f), or log(4.0) under HSPZ_DEDUP_LASTZ */
+    double ln4;   /* the rule's own: (double)logf(4.0f), or log(4.0) under HSPZ_DEDUP_LASTZ */
     uint32_t raw; /* 1: nothing collapses, `order` is the raw order; 0: `order` is the label */
 } hspz__cuda_segments;
 
@@ -50,8 +50,8 @@ typedef struct hspz__cuda_counters {
     unsigned long long bad;        /* offset of the first byte that is no symbol */
     unsigned long long hits;
     unsigned long long skipped;
-    unsigned long long most_hits;    /* of a batch */
-    unsigned long long refused;      /* first batch with 2^32 or more hits, or UINT64_MAX */
+    unsigned long long most_hits; /* of a batch */
+    unsigned long long refused;   /* first batch with 2^32 or more hits, or UINT64_MAX */
     unsigned long long chunks;
     unsigned groups;
     unsigned unused;
@@ -71,20 +71,22 @@ extern "C" {
 #endif
 
 /* heads[i] = 1 where anchor i survives and its segment is not that of anchor i - 1. */
-cudaError_t hspz__cuda_mark_heads(const hspz__cuda_segments *s, uint32_t *heads, hspz__cuda_counters *counters,
-                                  cudaStream_t stream);
+cudaError_t hspz__cuda_mark_heads(const hspz__cuda_segments *s, uint32_t *heads,
+                                  hspz__cuda_counters *counters, cudaStream_t stream);
 /* Records of the heads; before = exclusive prefix sums of heads. score is the total still. */
-cudaError_t hspz__cuda_make_records(const hspz__cuda_segments *s, const uint32_t *heads, const uint32_t *before,
-                                    hspz_hsp *records, uint64_t *order, hspz__cuda_counters *counters,
-                                    cudaStream_t stream);
+cudaError_t hspz__cuda_make_records(const hspz__cuda_segments *s, const uint32_t *heads,
+                                    const uint32_t *before, hspz_hsp *records, uint64_t *order,
+                                    hspz__cuda_counters *counters, cudaStream_t stream);
 /* accepted[i] = 1 or 0, score final; what is uncertain is listed (accepted 0 until hspz__cuda_apply). */
-cudaError_t hspz__cuda_judge(const hspz__cuda_segments *s, hspz_hsp *records, uint32_t count, uint32_t *accepted,
-                             hspz__cuda_uncertain *uncertain, hspz__cuda_counters *counters, cudaStream_t stream);
-cudaError_t hspz__cuda_apply(const hspz__cuda_uncertain *judged, uint32_t count, hspz_hsp *records, uint32_t *accepted,
-                             cudaStream_t stream);
+cudaError_t hspz__cuda_judge(const hspz__cuda_segments *s, hspz_hsp *records, uint32_t count,
+                             uint32_t *accepted, hspz__cuda_uncertain *uncertain,
+                             hspz__cuda_counters *counters, cudaStream_t stream);
+cudaError_t hspz__cuda_apply(const hspz__cuda_uncertain *judged, uint32_t count, hspz_hsp *records,
+                             uint32_t *accepted, cudaStream_t stream);
 /* counters->accepted_hits += survivors whose record is accepted. */
-cudaError_t hspz__cuda_count_accepted(const hspz__cuda_segments *s, const uint32_t *heads, const uint32_t *before,
-                                      const uint32_t *accepted, hspz__cuda_counters *counters, cudaStream_t stream);
+cudaError_t hspz__cuda_count_accepted(const hspz__cuda_segments *s, const uint32_t *heads,
+                                      const uint32_t *before, const uint32_t *accepted,
+                                      hspz__cuda_counters *counters, cudaStream_t stream);
 /* Stable compaction of what is flagged; `before` = exclusive prefix sums of flags; *total = how many. */
 cudaError_t hspz__cuda_compact(const hspz_hsp *records, const uint64_t *order, const uint32_t *flags,
                                const uint32_t *before, uint32_t count, hspz_hsp *out, uint64_t *out_order,
@@ -95,12 +97,12 @@ cudaError_t hspz__cuda_dedup(const hspz_hsp *records, const uint64_t *order, uin
                              uint32_t *keep, cudaStream_t stream);
 /* Sort keys for output and places[i] = i: `order` itself when raw, else order << (query_bits + target_bits) | query_start <<
  * target_bits | target_start. */
-cudaError_t hspz__cuda_output_keys(const hspz_hsp *records, const uint64_t *order, uint32_t count, uint32_t raw,
-                                   uint32_t query_bits, uint32_t target_bits, uint64_t *keys, uint32_t *places,
-                                   cudaStream_t stream);
+cudaError_t hspz__cuda_output_keys(const hspz_hsp *records, const uint64_t *order, uint32_t count,
+                                   uint32_t raw, uint32_t query_bits, uint32_t target_bits, uint64_t *keys,
+                                   uint32_t *places, cudaStream_t stream);
 /* keys[i] = order[places[i]]: the second sort when one key cannot hold everything. */
-cudaError_t hspz__cuda_order_keys(const uint64_t *order, const uint32_t *places, uint32_t count, uint64_t *keys,
-                                  cudaStream_t stream);
+cudaError_t hspz__cuda_order_keys(const uint64_t *order, const uint32_t *places, uint32_t count,
+                                  uint64_t *keys, cudaStream_t stream);
 cudaError_t hspz__cuda_gather(const hspz_hsp *records, const uint32_t *places, uint32_t count, hspz_hsp *out,
                               cudaStream_t stream);
 

@@ -91,7 +91,8 @@ static void fiber_main()
     leave(&block_gate, living);
     living_of_warp[current / 32]--;
     if (warps[current / 32].gate.arrived != 0) {
-        fprintf(stderr, "emulator: thread %u of block %u returned while its warp waits\n", current, blockIdx.x);
+        fprintf(stderr, "emulator: thread %u of block %u returned while its warp waits\n", current,
+                blockIdx.x);
         abort();
     }
     to_scheduler();
@@ -227,11 +228,11 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int)
 }
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int)
 {
-    *value = attribute == cudaDevAttrMultiProcessorCount             ? 2
-             : attribute == cudaDevAttrL2CacheSize                   ? 1 << 20
-             : attribute == cudaDevAttrComputeCapabilityMajor        ? 9
+    *value = attribute == cudaDevAttrMultiProcessorCount            ? 2
+             : attribute == cudaDevAttrL2CacheSize                  ? 1 << 20
+             : attribute == cudaDevAttrComputeCapabilityMajor       ? 9
              : attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin ? 227 * 1024
-                                                                     : 0;
+                                                                    : 0;
     return cudaSuccess;
 }
 cudaError_t cudaDriverGetVersion(int *version)
@@ -276,8 +277,8 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
     memmove(to, from, bytes);
     return cudaSuccess;
 }
-cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
-                              cudaMemcpyKind, cudaStream_t)
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                              size_t height, cudaMemcpyKind, cudaStream_t)
 {
     for (size_t i = 0; i < height; i++)
         memmove((char *)to + i * to_pitch, (const char *)from + i * from_pitch, width);

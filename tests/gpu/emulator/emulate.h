@@ -49,7 +49,8 @@ void __syncwarp(unsigned mask = 0xffffffffu);
 const uint64_t *hspz_emulate_exchange(uint64_t value, unsigned *present);
 
 #define HSPZ__LAUNCH(kernel, grid, block, shared, stream, ...)                                               \
-    (hspz_emulate_launch((grid), (block), (shared), [=]() { kernel(__VA_ARGS__); }), (void)(stream), cudaSuccess)
+    (hspz_emulate_launch((grid), (block), (shared), [=]() { kernel(__VA_ARGS__); }), (void)(stream),         \
+     cudaSuccess)
 #define HSPZ__DYNAMIC_SHARED(name) unsigned char *const name = hspz_emulate_shared()
 #define HSPZ__RAISE_SHARED(kernel, bytes) ((void)(bytes), cudaSuccess)
 

@@ -6,7 +6,8 @@ static uint32_t device_count(void)
     return 0;
 }
 
-const hspz__backend hspz__backend_cpu = {.name = "cpu", .kind = HSPZ_DEVICE_CPU, .device_count = device_count};
+const hspz__backend hspz__backend_cpu = {
+    .name = "cpu", .kind = HSPZ_DEVICE_CPU, .device_count = device_count};
 
 /* No companion systems either. */
 #include "engine.h"
