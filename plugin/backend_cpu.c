@@ -41,7 +41,6 @@ static void destroy(void *state)
     hspz__free(host, cpu->neighbours);
     hspz__scratch_free(&cpu->pairs, host);
     hspz__scratch_free(&cpu->contexts, host);
-    hspz__scratch_free(&cpu->diagonals, host);
     hspz__words_free(&cpu->query_words, host);
     for (uint32_t i = 0; cpu->survivors != NULL && i < hspz__pool_threads(cpu->pool); i++)
         hspz__anchors_free(&cpu->survivors[i], host);

@@ -7,17 +7,13 @@
 #ifndef HSPZ__CPU_H
 #define HSPZ__CPU_H
 
+#include "anchors.h"
 #include "backend.h"
 #include "dedup.h"
 #include "kernels.h"
 #include "pool.h"
 #include "sequence.h"
 #include "words.h"
-
-typedef struct hspz__anchors {
-    hspz_anchor *items; /* target_end = r, query_end = q */
-    uint64_t count, capacity;
-} hspz__anchors;
 
 typedef struct hspz__cpu_slot {
     hspz__sequence strand[2]; /* the minus strand is made when it is first asked for */
@@ -36,7 +32,7 @@ typedef struct hspz__cpu {
     hspz__sequence target;
     hspz__words index;
     bool host_index;
-    hspz__scratch pairs, contexts, diagonals; /* memory that calls hand on to each other */
+    hspz__scratch pairs, contexts; /* memory that calls hand on to each other */
     hspz__words query_words;
     hspz__anchors *survivors; /* [threads] */
     uint32_t *neighbours;     /* hits of a query position by key; NULL until chunks.c makes it */
@@ -60,12 +56,6 @@ static inline hspz__builder hspz__cpu_builder(hspz__cpu *cpu)
                            .keys = &cpu->keys,
                            .scratch = &cpu->pairs};
 }
-
-/* ---- growing arrays */
-
-/* Room for `more` items; HSPZ_E_MEMORY without an error text. */
-hspz_status hspz__anchors_reserve(hspz__anchors *anchors, hspz__host *host, uint64_t more);
-void hspz__anchors_free(hspz__anchors *anchors, hspz__host *host);
 
 /* ---- chunks.c: MAX_HITS chunks of the batches of a text range (SPEC section 5) */
 

@@ -166,16 +166,20 @@ hspz_status hspz__diagonal_right(hspz__diagonal *d, hspz__reach *right)
     return status;
 }
 
-hspz_status hspz__diagonal_left(hspz__diagonal *d, hspz__reach *left)
+void hspz__diagonal_left_start(hspz__diagonal *d)
 {
-    const int64_t begin = d->shift < 0 ? -d->shift : 0;
-    hspz_status status = HSPZ_OK;
-    int64_t frame = 0, next = begin - 1;
     d->chain.count = 0;
-    for (uint64_t i = 0; i < d->count && status == HSPZ_OK; i++) {
+    d->frame = 0;
+    d->next = (d->shift < 0 ? -d->shift : 0) - 1;
+}
+
+hspz_status hspz__diagonal_left(hspz__diagonal *d, uint64_t first, uint64_t count, hspz__reach *left)
+{
+    hspz_status status = HSPZ_OK;
+    for (uint64_t i = first; i < first + count && status == HSPZ_OK; i++) {
         const int64_t from = (int64_t)(uint32_t)d->anchors[i] - 1;
-        status = one_side(d, from, next, i == 0, -1, &frame, &left[i]);
-        next = from;
+        status = one_side(d, from, d->next, i == 0, -1, &d->frame, &left[i - first]);
+        d->next = from;
     }
     return status;
 }

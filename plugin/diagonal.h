@@ -30,11 +30,14 @@ typedef struct hspz__diagonal {
     int64_t shift;
     const uint64_t *anchors; /* query positions in the low 32 bits, ascending; equal ones allowed */
     uint64_t count;
+    int64_t frame, next;        /* of the left pass */
     hspz__records chain, fresh; /* scratch; kept between diagonals */
 } hspz__diagonal;
 
-/* right[i] and left[i] of all anchors. HSPZ_E_MEMORY without an error text. */
+/* right[i] of all anchors. HSPZ_E_MEMORY without an error text. */
 hspz_status hspz__diagonal_right(hspz__diagonal *diagonal, hspz__reach *right);
-hspz_status hspz__diagonal_left(hspz__diagonal *diagonal, hspz__reach *left);
+/* After the right pass: left[i] of anchor first + i, for anchors 0, 1, 2, ... in turn. */
+void hspz__diagonal_left_start(hspz__diagonal *diagonal);
+hspz_status hspz__diagonal_left(hspz__diagonal *diagonal, uint64_t first, uint64_t count, hspz__reach *left);
 
 #endif

@@ -11,25 +11,28 @@
 #include <string.h>
 
 #define BUCKETS_MAX 2048u
+#define LEFTS 512u /* left extents at a time */
 
 typedef struct worker_state {
     hspz__found_list found;
     uint64_t survivors, accepted;
     hspz__diagonal diagonal;
+    hspz__found
+        last; /* the segment before on the diagonal, if any; its score is INT32_MIN when it was not accepted */
+    bool any;
 } worker_state;
 
 typedef struct extension {
     hspz__call *call;
-    hspz__anchors *lists;
-    uint32_t list_count;
+    hspz__anchor_block **blocks; /* of all lists */
+    uint64_t block_count;
     const hspz__extension *how;
     uint32_t shift;   /* bucket: diagonal >> shift, with diagonal = r - q + query length */
     uint32_t buckets; /* a diagonal less its bucket's first has at most 32 bits */
-    uint64_t *places; /* [list][bucket] */
+    uint64_t *places; /* [block][bucket] */
     uint64_t *begin;  /* [buckets + 1] */
     uint64_t *keys;   /* diagonal in the bucket << 32 | q */
     uint64_t *spare;  /* as many: the sort's other array, and then right extents */
-    hspz__reach *left;
     worker_state *workers;
 } extension;
 
@@ -97,45 +100,48 @@ static uint64_t diagonal_of(const extension *e, const hspz_anchor *a)
     return (uint64_t)a->target_end + (e->call->query->length - a->query_end);
 }
 
-static hspz_status count_list(void *context, uint32_t worker, uint64_t list)
+static hspz_status count_block(void *context, uint32_t worker, uint64_t number)
 {
     (void)worker;
     extension *e = context;
-    uint64_t *counts = e->places + list * e->buckets;
+    const hspz__anchor_block *block = e->blocks[number];
+    uint64_t *counts = e->places + number * e->buckets;
     memset(counts, 0, e->buckets * sizeof *counts);
-    for (uint64_t i = 0; i < e->lists[list].count; i++)
-        counts[diagonal_of(e, &e->lists[list].items[i]) >> e->shift]++;
+    for (uint64_t i = 0; i < block->count; i++)
+        counts[diagonal_of(e, &block->items[i]) >> e->shift]++;
     return HSPZ_OK;
 }
 
-static hspz_status scatter_list(void *context, uint32_t worker, uint64_t list)
+static hspz_status scatter_block(void *context, uint32_t worker, uint64_t number)
 {
     (void)worker;
     extension *e = context;
-    uint64_t *places = e->places + list * e->buckets;
+    const hspz__anchor_block *block = e->blocks[number];
+    uint64_t *places = e->places + number * e->buckets;
     const uint64_t low = (UINT64_C(1) << e->shift) - 1;
-    for (uint64_t i = 0; i < e->lists[list].count; i++) {
-        const hspz_anchor *a = &e->lists[list].items[i];
-        const uint64_t diagonal = diagonal_of(e, a);
-        e->keys[places[diagonal >> e->shift]++] = (diagonal & low) << 32 | a->query_end;
+    for (uint64_t i = 0; i < block->count; i++) {
+        const uint64_t diagonal = diagonal_of(e, &block->items[i]);
+        e->keys[places[diagonal >> e->shift]++] = (diagonal & low) << 32 | block->items[i].query_end;
     }
-    e->lists[list].count = 0;
     return HSPZ_OK;
 }
 
-static uint64_t place_lists(extension *e)
+/* Counts become places: bucket by bucket, block by block. Row by row, to read along memory. */
+static void place_blocks(extension *e)
 {
-    uint64_t sum = 0;
-    for (uint32_t b = 0; b < e->buckets; b++) {
-        e->begin[b] = sum;
-        for (uint32_t list = 0; list < e->list_count; list++) {
-            const uint64_t count = e->places[(uint64_t)list * e->buckets + b];
-            e->places[(uint64_t)list * e->buckets + b] = sum;
-            sum += count;
+    memset(e->begin, 0, ((uint64_t)e->buckets + 1) * sizeof *e->begin);
+    for (uint64_t k = 0; k < e->block_count; k++)
+        for (uint32_t b = 0; b < e->buckets; b++) {
+            uint64_t *place = &e->places[k * e->buckets + b];
+            const uint64_t count = *place;
+            *place = e->begin[b + 1]; /* of the bucket's so far */
+            e->begin[b + 1] += count;
         }
-    }
-    e->begin[e->buckets] = sum;
-    return sum;
+    for (uint32_t b = 0; b < e->buckets; b++)
+        e->begin[b + 1] += e->begin[b];
+    for (uint64_t k = 0; k < e->block_count; k++)
+        for (uint32_t b = 0; b < e->buckets; b++)
+            e->places[k * e->buckets + b] += e->begin[b];
 }
 
 /* ---- one bucket */
@@ -198,48 +204,42 @@ static uint64_t label_of(const extension *e, uint32_t r, uint32_t q)
     return e->how->constant;
 }
 
-/* Gate, entropy and collection of one diagonal whose extents are known. */
-static hspz_status collect(extension *e, worker_state *w, const hspz__reach *left, const hspz__reach *right)
+/* Left extents, gate, entropy and collection of anchors [first, first + count) of a diagonal whose right extents are known. */
+static hspz_status collect(extension *e, worker_state *w, uint64_t first, uint64_t count,
+                           const hspz__reach *right)
 {
-    const hspz__diagonal *d = &w->diagonal;
+    hspz__diagonal *d = &w->diagonal;
     const int32_t keep = e->call->cpu->plan->keep_total;
-    hspz__found last = {.label = 0};
-    bool last_accepted = false, any = false;
-    for (uint64_t i = 0; i < d->count; i++) {
-        const int32_t total = hspz__total(left[i].score, right[i].score);
+    hspz__reach left[LEFTS];
+    hspz_status status = hspz__diagonal_left(d, first, count, left);
+    for (uint64_t i = 0; i < count && status == HSPZ_OK; i++) {
+        const hspz__reach *r_reach = &right[first + i];
+        const int32_t total = hspz__total(left[i].score, r_reach->score);
         if (total < keep)
             continue;
         w->survivors++;
-        const uint32_t q = (uint32_t)d->anchors[i], r = (uint32_t)(q + d->shift);
+        const uint32_t q = (uint32_t)d->anchors[first + i], r = (uint32_t)(q + d->shift);
         const uint32_t start = left[i].at != HSPZ__NOWHERE ? left[i].at : q;
-        const uint32_t end = right[i].at != HSPZ__NOWHERE ? right[i].at : q - 1;
-        hspz__found found = {.hsp = {.target_start = (uint32_t)(start + d->shift),
-                                     .query_start = start,
-                                     .extent = end - start}};
-        if (any && last.hsp.query_start == start && last.hsp.extent == found.hsp.extent) {
-            w->accepted += last_accepted;
-            if (!last_accepted)
-                continue;
-            found.label = label_of(e, r, q);
-            if (last.label == found.label)
-                continue;
-            found.hsp.score = last.hsp.score;
-        } else {
-            found.hsp.score = hspz__accept(e->call, found.hsp.target_start, start, found.hsp.extent, total);
-            found.label = label_of(e, r, q);
-            last_accepted = found.hsp.score != INT32_MIN;
-            any = true;
-            w->accepted += last_accepted;
+        const uint32_t end = r_reach->at != HSPZ__NOWHERE ? r_reach->at : q - 1;
+        const bool same = w->any && w->last.hsp.query_start == start && w->last.hsp.extent == end - start;
+        if (!same) {
+            w->last.hsp = (hspz_hsp){
+                .target_start = (uint32_t)(start + d->shift), .query_start = start, .extent = end - start};
+            w->last.hsp.score = hspz__accept(e->call, w->last.hsp.target_start, start, end - start, total);
+            w->any = true;
         }
-        last = found;
-        if (!last_accepted)
+        if (w->last.hsp.score == INT32_MIN)
             continue;
-        hspz_status status = hspz__found_reserve(&w->found, e->call->cpu->host, 1);
-        if (status != HSPZ_OK)
-            return status;
-        w->found.items[w->found.count++] = found;
+        w->accepted++;
+        const uint64_t label = label_of(e, r, q);
+        if (same && label == w->last.label)
+            continue;
+        w->last.label = label;
+        status = hspz__found_reserve(&w->found, e->call->cpu->host, 1);
+        if (status == HSPZ_OK)
+            w->found.items[w->found.count++] = w->last;
     }
-    return HSPZ_OK;
+    return status;
 }
 
 static hspz_status work_bucket(void *context, uint32_t worker, uint64_t bucket)
@@ -252,7 +252,6 @@ static hspz_status work_bucket(void *context, uint32_t worker, uint64_t bucket)
     uint64_t *one = e->keys + e->begin[bucket], *two = e->spare + e->begin[bucket];
     const uint64_t *keys = sort_keys(one, two, n);
     hspz__reach *right = (hspz__reach *)(void *)(keys == one ? two : one);
-    hspz__reach *left = e->left + e->begin[bucket];
     hspz__diagonal *d = &w->diagonal;
     d->call = e->call;
     hspz_status status = HSPZ_OK;
@@ -264,10 +263,10 @@ static hspz_status work_bucket(void *context, uint32_t worker, uint64_t bucket)
         d->anchors = keys + begin;
         d->count = end - begin;
         status = hspz__diagonal_right(d, right + begin);
-        if (status == HSPZ_OK)
-            status = hspz__diagonal_left(d, left + begin);
-        if (status == HSPZ_OK)
-            status = collect(e, w, left + begin, right + begin);
+        w->any = false;
+        hspz__diagonal_left_start(d);
+        for (uint64_t i = 0; i < d->count && status == HSPZ_OK; i += LEFTS)
+            status = collect(e, w, i, d->count - i < LEFTS ? d->count - i : LEFTS, right + begin);
     }
     return status;
 }
@@ -289,18 +288,17 @@ static hspz_status run(extension *e, uint64_t anchors)
 {
     hspz__host *host = e->call->cpu->host;
     hspz__pool *pool = e->call->cpu->pool;
-    e->places = hspz__alloc(host, (uint64_t)e->buckets * e->list_count, sizeof *e->places);
+    e->places = hspz__alloc(host, e->buckets * e->block_count, sizeof *e->places);
     e->begin = hspz__alloc(host, (uint64_t)e->buckets + 1, sizeof *e->begin);
     e->keys = hspz__scratch_get(&e->call->cpu->pairs, host, 2 * anchors, sizeof *e->keys);
-    e->left = hspz__scratch_get(&e->call->cpu->diagonals, host, anchors, sizeof *e->left);
-    if (e->places == NULL || e->begin == NULL || e->keys == NULL || e->left == NULL)
+    if (e->places == NULL || e->begin == NULL || e->keys == NULL)
         return HSPZ_E_MEMORY;
     e->spare = e->keys + anchors;
-    hspz_status status = hspz__pool_run(pool, e->list_count, count_list, e, NULL);
+    hspz_status status = hspz__pool_run(pool, e->block_count, count_block, e, NULL);
     if (status != HSPZ_OK)
         return status;
-    place_lists(e);
-    status = hspz__pool_run(pool, e->list_count, scatter_list, e, NULL);
+    place_blocks(e);
+    status = hspz__pool_run(pool, e->block_count, scatter_block, e, NULL);
     if (status != HSPZ_OK)
         return status;
     return hspz__pool_run(pool, e->buckets, work_bucket, e, &e->call->pulse);
@@ -341,24 +339,35 @@ hspz_status hspz__extend(hspz__call *call, hspz__anchors *lists, uint32_t count,
 {
     const double start = hspz__seconds();
     hspz__host *host = call->cpu->host;
-    extension e = {.call = call, .lists = lists, .list_count = count, .how = how};
+    extension e = {.call = call, .how = how};
     uint64_t anchors = 0;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         anchors += lists[i].count;
+        for (hspz__anchor_block *block = lists[i].first; block != NULL; block = block->next)
+            e.block_count++;
+    }
     if (anchors == 0)
         return HSPZ_OK;
     choose_buckets(&e, anchors);
     const uint32_t threads = hspz__pool_threads(call->cpu->pool);
     e.workers = hspz__alloc(host, threads, sizeof *e.workers);
+    e.blocks = hspz__alloc(host, e.block_count, sizeof *e.blocks);
     hspz_status status = HSPZ_E_MEMORY;
-    if (e.workers != NULL) {
+    if (e.workers != NULL && e.blocks != NULL) {
         memset(e.workers, 0, threads * sizeof *e.workers);
+        e.block_count = 0;
+        for (uint32_t i = 0; i < count; i++)
+            for (hspz__anchor_block *block = lists[i].first; block != NULL; block = block->next)
+                e.blocks[e.block_count++] = block;
         status = run(&e, anchors);
     }
+    for (uint32_t i = 0; i < count; i++)
+        hspz__anchors_cut(&lists[i], 0);
     if (status == HSPZ_OK)
         status = gather_found(&e, found);
     free_workers(&e);
     hspz__free(host, e.places);
+    hspz__free(host, e.blocks);
     hspz__free(host, e.begin);
     call->output->statistics->seconds_extend += hspz__seconds() - start;
     if (status == HSPZ_E_MEMORY)

@@ -400,7 +400,7 @@ static hspz_status join_counted(join *j, part *p, uint64_t begin, uint64_t end)
         return status;
     for (uint32_t i = 0; i < threads; i++) {
         j->workers[i].hits = j->workers[i].hits_before;
-        j->workers[i].screen.survivors.count = j->workers[i].survivors_before;
+        hspz__anchors_cut(&j->workers[i].screen.survivors, j->workers[i].survivors_before);
         j->workers[i].screen.count = 0;
         j->workers[i].ranks.count = 0;
         j->workers[i].ranks.multi_count = 0;
@@ -452,7 +452,7 @@ hspz_status hspz__join_find(hspz__call *call, uint64_t begin, uint64_t end, uint
         j.workers[i].screen.call = call;
         j.workers[i].screen.count = 0;
         j.workers[i].screen.survivors = cpu->survivors[i];
-        j.workers[i].screen.survivors.count = 0;
+        hspz__anchors_cut(&j.workers[i].screen.survivors, 0);
         j.workers[i].ranks.count = 0;
         j.workers[i].ranks.multi_count = 0;
         j.workers[i].number = i;

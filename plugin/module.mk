@@ -12,7 +12,7 @@ else
 plugin_objects += $(BUILD)/plugin/backend_cuda_absent.o
 plugin_link := $(CC)
 endif
-CFLAGS_plugin += -Ikernels/cpu
+CFLAGS_plugin += -Ikernels/cpu -O3
 products += $(BUILD)/hspz_plugin.so
 
 .SECONDEXPANSION:

@@ -35,11 +35,12 @@ static void outer_contexts(const hspz__cpu *cpu, const hspz__sequence *s, const 
         memcpy(out[i] + HSPZ__CONTEXT_LEFT, right[i] + HSPZ__CONTEXT_LEFT, HSPZ__CONTEXT_RIGHT);
 }
 
-static void add_survivor(hspz__screen *screen, uint32_t target, uint32_t query)
+static hspz_status add_survivor(hspz__screen *screen, uint32_t target, uint32_t query)
 {
-    const uint32_t w = screen->call->cpu->plan->pattern_length;
-    screen->survivors.items[screen->survivors.count++] =
-        (hspz_anchor){.target_end = target + w, .query_end = query + w};
+    const hspz__cpu *cpu = screen->call->cpu;
+    const uint32_t w = cpu->plan->pattern_length;
+    return hspz__anchors_add(&screen->survivors, cpu->host,
+                             (hspz_anchor){.target_end = target + w, .query_end = query + w});
 }
 
 hspz_status hspz__screen_flush(hspz__screen *screen)
@@ -49,9 +50,7 @@ hspz_status hspz__screen_flush(hspz__screen *screen)
     const uint32_t n = screen->count;
     if (n == 0)
         return HSPZ_OK;
-    hspz_status status = hspz__anchors_reserve(&screen->survivors, cpu->host, n);
-    if (status != HSPZ_OK)
-        return status;
+    hspz_status status = HSPZ_OK;
     hspz__rows outer, other;
     outer_contexts(cpu, &cpu->target, screen->target, n, outer.row);
     outer_contexts(cpu, call->query, screen->query, n, other.row);
@@ -63,25 +62,19 @@ hspz_status hspz__screen_flush(hspz__screen *screen)
         memset(outer.row[n], 0, (HSPZ__LANES - n) * sizeof outer.row[0]);
     }
     uint64_t passed = cpu->kernels->filter_wide(&cpu->filter, &screen->rows, &outer, n);
-    for (; passed != 0; passed &= passed - 1) {
+    for (; passed != 0 && status == HSPZ_OK; passed &= passed - 1) {
         const uint32_t i = (uint32_t)__builtin_ctzll(passed);
-        add_survivor(screen, screen->target[i], screen->query[i]);
+        status = add_survivor(screen, screen->target[i], screen->query[i]);
     }
     screen->count = 0;
-    return HSPZ_OK;
+    return status;
 }
 
 hspz_status hspz__screen_add(hspz__screen *screen, uint32_t target, uint32_t query, bool likely,
                              const uint8_t row[HSPZ__CONTEXT])
 {
-    if (likely) {
-        hspz_status status = HSPZ_OK;
-        if (screen->survivors.count == screen->survivors.capacity)
-            status = hspz__anchors_reserve(&screen->survivors, screen->call->cpu->host, 1);
-        if (status == HSPZ_OK)
-            add_survivor(screen, target, query);
-        return status;
-    }
+    if (likely)
+        return add_survivor(screen, target, query);
     screen->target[screen->count] = target;
     screen->query[screen->count] = query;
     memcpy(screen->rows.row[screen->count], row, HSPZ__CONTEXT);

@@ -174,11 +174,7 @@ static hspz_status expand_anchor(const stream *s, stream_worker *w, uint64_t i)
     if (a.target_end >= length && a.query_end >= length)
         return add_lane(s, w, a.target_end - length, a.query_end - length);
     hspz_status status = settle(s, w); /* no window lies before it: a survivor without screening */
-    if (status == HSPZ_OK)
-        status = hspz__anchors_reserve(&w->screen.survivors, s->call->cpu->host, 1);
-    if (status == HSPZ_OK)
-        w->screen.survivors.items[w->screen.survivors.count++] = a;
-    return status;
+    return status == HSPZ_OK ? hspz__anchors_add(&w->screen.survivors, s->call->cpu->host, a) : status;
 }
 
 static hspz_status expand_item(void *context_of_run, uint32_t worker, uint64_t item)
@@ -209,6 +205,21 @@ static hspz_status expand_item(void *context_of_run, uint32_t worker, uint64_t i
 
 /* ---- one chunk */
 
+/* The segment of an anchor in a list sorted by label. */
+static const hspz__found *find_label(const hspz__found_list *found, const hspz_anchor *anchor)
+{
+    const uint64_t label = (uint64_t)anchor->target_end << 32 | anchor->query_end;
+    uint64_t low = 0, high = found->count;
+    while (high - low > 1) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (found->items[middle].label <= label)
+            low = middle;
+        else
+            high = middle;
+    }
+    return found->items[low].label == label ? &found->items[low] : NULL;
+}
+
 /* none: the found segments, one an anchor, back into the raw order of the survivors. */
 static hspz_status order_raw(stream *s)
 {
@@ -218,19 +229,13 @@ static hspz_status order_raw(stream *s)
     if (status == HSPZ_OK)
         status =
             hspz__found_reserve(&ordered, s->call->cpu->host, s->raw.count); /* an anchor may come twice */
-    for (uint64_t i = 0; i < s->raw.count && status == HSPZ_OK && found->count > 0; i++) {
-        const uint64_t label = (uint64_t)s->raw.items[i].target_end << 32 | s->raw.items[i].query_end;
-        uint64_t low = 0, high = found->count;
-        while (high - low > 1) {
-            const uint64_t middle = low + (high - low) / 2;
-            if (found->items[middle].label <= label)
-                low = middle;
-            else
-                high = middle;
+    for (const hspz__anchor_block *block = s->raw.first;
+         block != NULL && status == HSPZ_OK && found->count > 0; block = block->next)
+        for (uint64_t i = 0; i < block->count; i++) {
+            const hspz__found *item = find_label(found, &block->items[i]);
+            if (item != NULL)
+                ordered.items[ordered.count++] = *item;
         }
-        if (found->items[low].label == label)
-            ordered.items[ordered.count++] = found->items[low];
-    }
     hspz__found_free(found, s->call->cpu->host);
     *found = ordered;
     return status;
@@ -245,12 +250,11 @@ static hspz_status extend_chunk(stream *s)
     hspz__anchors *lists = hspz__alloc(host, threads, sizeof *lists);
     hspz_status status = lists != NULL ? HSPZ_OK : HSPZ_E_MEMORY;
     if (status == HSPZ_OK && raw) {
-        const hspz__anchors *survivors = &s->workers[0].screen.survivors;
-        s->raw.count = 0;
-        status = hspz__anchors_reserve(&s->raw, host, survivors->count);
-        if (status == HSPZ_OK && survivors->count > 0)
-            memcpy(s->raw.items, survivors->items, survivors->count * sizeof *survivors->items);
-        s->raw.count = status == HSPZ_OK ? survivors->count : 0;
+        hspz__anchors_cut(&s->raw, 0);
+        for (const hspz__anchor_block *block = s->workers[0].screen.survivors.first; block != NULL;
+             block = block->next)
+            for (uint64_t i = 0; i < block->count && status == HSPZ_OK; i++)
+                status = hspz__anchors_add(&s->raw, host, block->items[i]);
     }
     if (status != HSPZ_OK) {
         hspz__free(host, lists);

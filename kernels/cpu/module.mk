@@ -5,5 +5,6 @@ cpu_sources += kernels/cpu/avx2.c kernels/cpu/avx512.c
 endif
 cpu_objects := $(cpu_sources:%.c=$(BUILD)/%.o)
 
+CFLAGS_kernels_cpu += -O3
 $(BUILD)/kernels/cpu/avx2.o: CFLAGS += -mavx2 -mbmi -mbmi2 -mpopcnt
 $(BUILD)/kernels/cpu/avx512.o: CFLAGS += -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vbmi -mavx512vbmi2 -mbmi -mbmi2 -mpopcnt -mprefer-vector-width=512

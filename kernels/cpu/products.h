@@ -20,14 +20,16 @@
 static const uint32_t hspz__places[HSPZ__WINDOW + 64] = {HSPZ__256(0), HSPZ__256(256), HSPZ__256(512),
                                                          HSPZ__256(768), HSPZ__64(1024)};
 
+typedef uint32_t hspz__sixteen __attribute__((vector_size(64)));
+
 static inline void hspz__write_row(uint32_t *inner, const uint32_t *values, uint32_t *outer, uint32_t value,
                                    uint32_t size)
 {
+    const hspz__sixteen same = (hspz__sixteen){0} + value;
     uint32_t done = 0;
     do {
-        memcpy(inner + done, values + done, 16 * sizeof *inner);
-        for (uint32_t k = 0; k < 16; k++)
-            outer[done + k] = value;
+        memcpy(inner + done, values + done, sizeof same);
+        memcpy(outer + done, &same, sizeof same);
         done += 16;
     } while (done < size);
 }
