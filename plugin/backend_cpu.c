@@ -216,7 +216,9 @@ static hspz_status find_hsps(void *state, const hspz_find_request *request, cons
     const uint64_t end = request->end < windows ? request->end + 1 : windows;
     if (request->begin >= end)
         return HSPZ_OK;
-    if (cpu->plan->dedup == HSPZ_DEDUP_LASTZ)
+    if (cpu->plan->dedup == HSPZ_DEDUP_LASTZ && !cpu->host_index)
+        status = hspz__marks_find(&call, request->begin, end, request->batch_size);
+    else if (cpu->plan->dedup == HSPZ_DEDUP_LASTZ)
         status = hspz__marks_find_host(&call, request->begin, end, request->batch_size);
     else if (cpu->host_index)
         status = hspz__stream_find(&call, request->begin, end, request->batch_size);

@@ -100,6 +100,9 @@ void hspz__contexts(const hspz__cpu *cpu, const hspz__sequence *s, const uint32_
 /* A hit that passed the first stage: `likely` as the kernels tell it. HSPZ_E_MEMORY without an error text. */
 hspz_status hspz__screen_add(hspz__screen *screen, uint32_t target, uint32_t query, bool likely,
                              const uint8_t row[HSPZ__CONTEXT]);
+/* The wide stage on `count` <= 64 hits whose narrow rows are given, which are completed to a whole group. Bit i: not rejected. */
+uint64_t hspz__screen_wide(const hspz__call *call, const uint32_t *target, const uint32_t *query,
+                           uint32_t count, hspz__rows *rows);
 /* Ends the wide stage of what waits. */
 hspz_status hspz__screen_flush(hspz__screen *screen);
 
@@ -155,6 +158,8 @@ void hspz__result_init(hspz__result *result, hspz__call *call);
 hspz_status hspz__result_scope_end(hspz__result *result);
 /* The end of the call: hands out what is left if `status` is HSPZ_OK; frees; returns the status of the call. */
 hspz_status hspz__result_end(hspz__result *result, hspz_status status);
+/* Hands `found` out in the raw order of level (a), told by the anchors in the labels, and empties it. */
+hspz_status hspz__result_raw(hspz__result *result);
 /* Hands `found` out as it stands and empties it. */
 hspz_status hspz__result_give(hspz__result *result);
 

@@ -73,6 +73,16 @@ static hspz_status timed_dedup(hspz__result *result)
     return status;
 }
 
+hspz_status hspz__result_raw(hspz__result *result)
+{
+    const double start = hspz__seconds();
+    hspz_status status = sort_raw(result);
+    if (status == HSPZ_E_MEMORY)
+        hspz__fail(result->call->error, status, "no memory to sort the segments");
+    result->call->output->statistics->seconds_dedup += hspz__seconds() - start;
+    return status == HSPZ_OK ? hspz__result_give(result) : status;
+}
+
 hspz_status hspz__result_scope_end(hspz__result *result)
 {
     hspz_status status = HSPZ_OK;

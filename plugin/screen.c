@@ -43,25 +43,30 @@ static hspz_status add_survivor(hspz__screen *screen, uint32_t target, uint32_t 
                              (hspz_anchor){.target_end = target + w, .query_end = query + w});
 }
 
+uint64_t hspz__screen_wide(const hspz__call *call, const uint32_t *target, const uint32_t *query,
+                           uint32_t count, hspz__rows *rows)
+{
+    const hspz__cpu *cpu = call->cpu;
+    hspz__rows outer, other;
+    outer_contexts(cpu, &cpu->target, target, count, outer.row);
+    outer_contexts(cpu, call->query, query, count, other.row);
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < HSPZ__CONTEXT; k++)
+            outer.row[i][k] ^= other.row[i][k];
+    if (count < HSPZ__LANES) { /* the kernels read whole groups */
+        memset(rows->row[count], 0, (HSPZ__LANES - count) * sizeof rows->row[0]);
+        memset(outer.row[count], 0, (HSPZ__LANES - count) * sizeof outer.row[0]);
+    }
+    return cpu->kernels->filter_wide(&cpu->filter, rows, &outer, count);
+}
+
 hspz_status hspz__screen_flush(hspz__screen *screen)
 {
-    const hspz__call *call = screen->call;
-    const hspz__cpu *cpu = call->cpu;
     const uint32_t n = screen->count;
     if (n == 0)
         return HSPZ_OK;
+    uint64_t passed = hspz__screen_wide(screen->call, screen->target, screen->query, n, &screen->rows);
     hspz_status status = HSPZ_OK;
-    hspz__rows outer, other;
-    outer_contexts(cpu, &cpu->target, screen->target, n, outer.row);
-    outer_contexts(cpu, call->query, screen->query, n, other.row);
-    for (uint32_t i = 0; i < n; i++)
-        for (uint32_t k = 0; k < HSPZ__CONTEXT; k++)
-            outer.row[i][k] ^= other.row[i][k];
-    if (n < HSPZ__LANES) { /* the kernels read whole groups */
-        memset(screen->rows.row[n], 0, (HSPZ__LANES - n) * sizeof screen->rows.row[0]);
-        memset(outer.row[n], 0, (HSPZ__LANES - n) * sizeof outer.row[0]);
-    }
-    uint64_t passed = cpu->kernels->filter_wide(&cpu->filter, &screen->rows, &outer, n);
     for (; passed != 0 && status == HSPZ_OK; passed &= passed - 1) {
         const uint32_t i = (uint32_t)__builtin_ctzll(passed);
         status = add_survivor(screen, screen->target[i], screen->query[i]);
