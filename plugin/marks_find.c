@@ -34,40 +34,54 @@ typedef struct finder {
     cursor *reached;        /* a piece; position = its end when it is complete */
     hspz_anchor **unsorted; /* a worker: [PIECE_HITS] */
     hspz__mark_group *groups;
+    uint64_t *bitmap; /* of the keys that the target has, where it is small enough for a direct look */
     hspz__result result;
     uint64_t windows, hits;
 } finder;
 
 /* A bucket with positions. */
 typedef struct bucket {
-    uint32_t rank, query, variant;
+    const hspz__block *block;
+    uint32_t key, query, variant;
+    uint32_t rank, first, end; /* places in the index */
 } bucket;
 
 /* ---- expansion of one piece */
 
-/* Buckets of the windows key << 32 | position, in the order of SPEC section 4. The rows of the index that are wanted are asked for first. */
-static uint32_t list_buckets(const hspz__cpu *cpu, const uint64_t *windows, uint32_t count, bucket *buckets)
+static uint32_t rank_of(const hspz__block *block, uint32_t key)
 {
+    return block->rank + (uint32_t)__builtin_popcountll(block->bits & ((UINT64_C(1) << (key & 63)) - 1));
+}
+
+/* Buckets of the windows key << 32 | position, in the order of SPEC section 4. What the next step reads is asked for. */
+static uint32_t list_buckets(const finder *f, const uint64_t *windows, uint32_t count, bucket *buckets)
+{
+    const hspz__cpu *cpu = f->call->cpu;
     const hspz__words *index = &cpu->index;
     const hspz__keys *keys = &cpu->keys;
-    if (index->direct)
-        for (uint32_t i = 0; i < count; i++)
-            for (uint32_t v = 0; v < keys->variant_count; v++)
-                __builtin_prefetch(
-                    &index->blocks[((uint32_t)(windows[i] >> 32) ^ keys->variant_mask[v]) / 64]);
+    uint16_t present[64];
+    if (f->bitmap != NULL)
+        cpu->kernels->probe(f->bitmap, windows, count, keys->variant_mask, keys->variant_count, present);
     uint32_t n = 0;
     for (uint32_t i = 0; i < count; i++)
-        for (uint32_t v = 0; v < keys->variant_count; v++) {
+        for (uint32_t rest = f->bitmap != NULL ? present[i] : (1u << keys->variant_count) - 1; rest != 0;
+             rest &= rest - 1) {
+            const uint32_t v = (uint32_t)__builtin_ctz(rest);
             const uint32_t key = (uint32_t)(windows[i] >> 32) ^ keys->variant_mask[v];
             const hspz__block *block = hspz__words_block(index, key / 64);
-            const uint64_t below = (UINT64_C(1) << (key & 63)) - 1;
-            buckets[n].rank = block->rank + (uint32_t)__builtin_popcountll(block->bits & below);
-            buckets[n].query = (uint32_t)windows[i];
-            buckets[n].variant = v;
-            n += (uint32_t)(block->bits >> (key & 63) & 1);
+            buckets[n] = (bucket){.block = block, .key = key, .query = (uint32_t)windows[i], .variant = v};
+            __builtin_prefetch(block);
+            n += (f->bitmap != NULL) | (uint32_t)(block->bits >> (key & 63) & 1);
         }
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
+        buckets[i].rank = rank_of(buckets[i].block, buckets[i].key);
         __builtin_prefetch(&index->starts[buckets[i].rank]);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        buckets[i].first = index->starts[buckets[i].rank];
+        buckets[i].end = index->starts[buckets[i].rank + 1];
+        __builtin_prefetch(&index->positions[buckets[i].first]);
+    }
     return n;
 }
 
@@ -75,26 +89,26 @@ static uint32_t list_buckets(const hspz__cpu *cpu, const uint64_t *windows, uint
 static bool take_hits(const hspz__cpu *cpu, const bucket *buckets, uint32_t n, hspz_anchor *out,
                       uint32_t *count, cursor *at)
 {
-    const hspz__words *index = &cpu->index;
+    const uint32_t *positions = cpu->index.positions;
     const cursor from = *at;
-    for (uint32_t i = 0; i < n; i++)
-        __builtin_prefetch(&index->positions[index->starts[buckets[i].rank]]);
+    uint32_t taken = *count;
     for (uint32_t i = 0; i < n; i++) {
-        const bucket b = buckets[i];
-        uint32_t first = index->starts[b.rank], place = index->starts[b.rank + 1];
-        if (b.query == from.position && b.variant <= from.variant && from.left != UINT32_MAX) {
-            if (b.variant < from.variant)
-                continue;
-            place = first + from.left;
-        }
-        for (; place > first; place--) {
-            if (*count == PIECE_HITS) {
-                *at = (cursor){.position = b.query, .variant = b.variant, .left = place - first};
-                return false;
-            }
-            out[(*count)++] = (hspz_anchor){.target_end = index->positions[place - 1], .query_end = b.query};
+        const bucket *b = &buckets[i];
+        uint32_t place = b->end, least = b->first;
+        if (from.left != UINT32_MAX && b->query == from.position && b->variant <= from.variant)
+            place = b->variant < from.variant ? least : least + from.left;
+        if (place - least > PIECE_HITS - taken)
+            least = place - (PIECE_HITS - taken);
+        for (; place > least; place--)
+            out[taken++] = (hspz_anchor){.target_end = positions[place - 1], .query_end = b->query};
+        if (place > b->first &&
+            !(from.left != UINT32_MAX && b->query == from.position && b->variant < from.variant)) {
+            *at = (cursor){.position = b->query, .variant = b->variant, .left = place - b->first};
+            *count = taken;
+            return false;
         }
     }
+    *count = taken;
     return true;
 }
 
@@ -129,7 +143,7 @@ static hspz_status expand_piece(void *context, uint32_t worker, uint64_t number)
             valid &= (UINT64_C(1) << (end - base)) - 1;
         const uint8_t *packed = call->query->packed + (base + HSPZ__PACKED_MARGIN) / 4;
         const uint32_t n = cpu->kernels->keys(&cpu->keys.rule, packed, base, valid, windows);
-        const uint32_t listed = list_buckets(cpu, windows, n, buckets);
+        const uint32_t listed = list_buckets(f, windows, n, buckets);
         complete = take_hits(cpu, buckets, listed, hits, &count, &at);
         for (uint32_t i = 0; i < n && (complete || (uint32_t)windows[i] < at.position); i++)
             piece->windows++; /* one that is not complete is counted when it is */
@@ -196,6 +210,19 @@ static hspz_status work_round(finder *f)
 
 /* ---- the call */
 
+static hspz_status make_bitmap(finder *f)
+{
+    const hspz__words *index = &f->call->cpu->index;
+    if (!index->direct)
+        return HSPZ_OK;
+    f->bitmap = hspz__alloc(f->call->cpu->host, index->block_count, sizeof *f->bitmap);
+    if (f->bitmap == NULL)
+        return HSPZ_E_MEMORY;
+    for (uint32_t row = 0; row < index->block_count; row++)
+        f->bitmap[row] = index->blocks[row].bits;
+    return HSPZ_OK;
+}
+
 static hspz_status start_finder(finder *f, hspz__call *call)
 {
     hspz__host *host = call->cpu->host;
@@ -220,7 +247,7 @@ static hspz_status start_finder(finder *f, hspz__call *call)
         if (f->unsorted[i] == NULL)
             return HSPZ_E_MEMORY;
     }
-    return HSPZ_OK;
+    return make_bitmap(f);
 }
 
 static void free_finder(finder *f)
@@ -237,6 +264,7 @@ static void free_finder(finder *f)
     hspz__free(host, f->reached);
     hspz__free(host, f->unsorted);
     hspz__free(host, f->groups);
+    hspz__free(host, f->bitmap);
 }
 
 /* Batches and chunks do not show in the output, only in the statistics and in the limit of 2^32 hits a batch. */

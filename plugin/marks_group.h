@@ -5,7 +5,7 @@
 #include "cpu.h"
 
 #define HSPZ__MARK_SLOTS 65536u
-#define HSPZ__MARK_GROUPS 64u
+#define HSPZ__MARK_GROUPS 32u
 #define HSPZ__GROUP_SLOTS (HSPZ__MARK_SLOTS / HSPZ__MARK_GROUPS)
 
 /* Hits of a piece of text as window starts (the names of hspz_anchor notwithstanding), by group, raw order within a group. */

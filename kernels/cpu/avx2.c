@@ -67,6 +67,19 @@ static void pair(const hspz__block *block, const hspz__block *const *others, con
     pairs->multi_count = multi_count;
 }
 
+static void probe(const uint64_t *bitmap, const uint64_t *windows, uint32_t count, const uint32_t *masks,
+                  uint32_t variants, uint16_t *present)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t found = 0;
+        for (uint32_t v = 0; v < variants; v++) {
+            const uint32_t key = (uint32_t)(windows[i] >> 32) ^ masks[v];
+            found |= (uint32_t)(bitmap[key / 64] >> (key & 63) & 1) << v;
+        }
+        present[i] = (uint16_t)found;
+    }
+}
+
 static uint32_t products(const hspz__rank_pairs *pairs, uint32_t first_pair, hspz__hits *hits)
 {
     return hspz__products(pairs, first_pair, hits);
@@ -324,6 +337,7 @@ const hspz__cpu_kernels hspz__cpu_avx2 = {
     .name = "avx2",
     .keys = keys,
     .ranks = ranks,
+    .probe = probe,
     .pair = pair,
     .products = products,
     .contexts = contexts,

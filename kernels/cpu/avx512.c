@@ -94,6 +94,28 @@ static void pair(const hspz__block *block, const hspz__block *const *others, con
     pairs->multi_count = multi_count;
 }
 
+static void probe(const uint64_t *bitmap, const uint64_t *windows, uint32_t count, const uint32_t *masks,
+                  uint32_t variants, uint16_t *present)
+{
+    const __m512i all_masks = _mm512_loadu_si512(masks);
+    const __m512i one = _mm512_set1_epi64(1);
+    const __mmask16 wanted = (__mmask16)((1u << variants) - 1);
+    for (uint32_t i = 0; i < count; i++) {
+        const __m512i keys_of_window =
+            _mm512_xor_si512(_mm512_set1_epi32((int)(windows[i] >> 32)), all_masks);
+        const __m512i words = _mm512_srli_epi32(keys_of_window, 6);
+        const __m512i low = _mm512_i32gather_epi64(_mm512_castsi512_si256(words), bitmap, 8);
+        const __m512i high = _mm512_i32gather_epi64(_mm512_extracti64x4_epi64(words, 1), bitmap, 8);
+        /* variable 64-bit shifts: the key's low six bits, widened */
+        const __m512i bits = _mm512_and_si512(keys_of_window, _mm512_set1_epi32(63));
+        const __m512i low_bits = _mm512_cvtepu32_epi64(_mm512_castsi512_si256(bits));
+        const __m512i high_bits = _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(bits, 1));
+        const __mmask8 a = _mm512_test_epi64_mask(_mm512_srlv_epi64(low, low_bits), one);
+        const __mmask8 b = _mm512_test_epi64_mask(_mm512_srlv_epi64(high, high_bits), one);
+        present[i] = (uint16_t)(((uint32_t)b << 8 | a) & wanted);
+    }
+}
+
 static uint32_t products(const hspz__rank_pairs *pairs, uint32_t first_pair, hspz__hits *hits)
 {
     return hspz__products(pairs, first_pair, hits);
@@ -324,6 +346,7 @@ const hspz__cpu_kernels hspz__cpu_avx512 = {
     .name = "avx512",
     .keys = keys,
     .ranks = ranks,
+    .probe = probe,
     .pair = pair,
     .products = products,
     .contexts = contexts,

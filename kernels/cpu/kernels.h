@@ -90,6 +90,11 @@ typedef struct hspz__cpu_kernels {
     void (*ranks)(const uint64_t *pairs, uint32_t count, uint32_t key_mask, const uint64_t *bits,
                   const uint32_t *before, uint32_t *ranks);
 
+    /* Bit v of present[i]: bit key XOR masks[v] of `bitmap` is set, for the key = windows[i] >> 32 and v < variants <= 16. `masks` has 16
+     * entries. */
+    void (*probe)(const uint64_t *bitmap, const uint64_t *windows, uint32_t count, const uint32_t *masks,
+                  uint32_t variants, uint16_t *present);
+
     /* Adds the pairs of a block with one block for each variant v, in the order of v: key k of the block meets key k XOR low[v] of
      * *others[v]. */
     void (*pair)(const hspz__block *block, const hspz__block *const *others, const uint8_t *low,

@@ -64,6 +64,19 @@ static void pair(const hspz__block *block, const hspz__block *const *others, con
     }
 }
 
+static void probe(const uint64_t *bitmap, const uint64_t *windows, uint32_t count, const uint32_t *masks,
+                  uint32_t variants, uint16_t *present)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t found = 0;
+        for (uint32_t v = 0; v < variants; v++) {
+            const uint32_t key = (uint32_t)(windows[i] >> 32) ^ masks[v];
+            found |= (uint32_t)(bitmap[key / 64] >> (key & 63) & 1) << v;
+        }
+        present[i] = (uint16_t)found;
+    }
+}
+
 static uint32_t products(const hspz__rank_pairs *pairs, uint32_t first_pair, hspz__hits *hits)
 {
     return hspz__products(pairs, first_pair, hits);
@@ -189,6 +202,7 @@ const hspz__cpu_kernels hspz__cpu_scalar = {
     .name = "scalar",
     .keys = keys,
     .ranks = ranks,
+    .probe = probe,
     .pair = pair,
     .products = products,
     .contexts = contexts,
