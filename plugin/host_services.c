@@ -144,15 +144,24 @@ hspz_status hspz__knob_choice(const hspz__host *host, const char *key, const cha
     return hspz__fail(error, HSPZ_E_CONFIG, "%s = \"%.60s\" is none of %s", key, text, list);
 }
 
+hspz_status hspz__fail_as(hspz_error *error, const hspz_error *from)
+{
+    if (error == NULL || error->struct_size < sizeof(uint32_t))
+        return from->status;
+    const uint32_t size = error->struct_size < sizeof *from ? error->struct_size : (uint32_t)sizeof *from;
+    memcpy(error, from, size);
+    error->struct_size = size;
+    if (size > offsetof(hspz_error, text)) /* a shorter struct ends inside the text */
+        ((char *)error)[size - 1] = '\0';
+    return from->status;
+}
+
 hspz_status hspz__fail(hspz_error *error, hspz_status status, const char *format, ...)
 {
-    if (error == NULL)
-        return status;
-    error->status = status;
-    error->device_code = 0;
+    hspz_error full = {.status = status};
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(error->text, sizeof error->text, format, arguments);
+    vsnprintf(full.text, sizeof full.text, format, arguments);
     va_end(arguments);
-    return status;
+    return hspz__fail_as(error, &full);
 }

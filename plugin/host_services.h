@@ -43,5 +43,7 @@ hspz_status hspz__knob_choice(const hspz__host *host, const char *key, const cha
 /* Fills `error` (NULL allowed) and returns `status`: `return hspz__fail(error, HSPZ_E_..., "...")`. */
 hspz_status hspz__fail(hspz_error *error, hspz_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same with what `from` says, device code included; a host's shorter struct is filled as far as it goes. */
+hspz_status hspz__fail_as(hspz_error *error, const hspz_error *from);
 
 #endif
