@@ -11,3 +11,8 @@ $(BUILD)/tests/bench/maf_to_fasta: $(BUILD)/tests/bench/maf_to_fasta.o
 
 .PHONY: bench_tools
 bench_tools: $(bench_tools)
+
+# The comparison itself; its machine should have nothing else to do.   make bench PAIRS="long saureus"
+.PHONY: bench
+bench: $$(products) $(bench_tools)
+	HSPZ_BUILD=$(abspath $(BUILD)) HSPZ_DATA=$(abspath $(HSPZ_DATA)) tests/bench/bench.sh $(PAIRS)
