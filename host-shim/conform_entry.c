@@ -42,7 +42,9 @@ static int count_exports(const unsigned char *file, uint64_t size, char *example
             if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS ||
                 symbol->st_name >= strings->sh_size ||
                 (bind != STB_GLOBAL && bind != STB_WEAK && bind != STB_GNU_UNIQUE) ||
-                strcmp(text + symbol->st_name, HSPZ_PLUGIN_SYMBOL) == 0)
+                strcmp(text + symbol->st_name, HSPZ_PLUGIN_SYMBOL) == 0 ||
+                strncmp(text + symbol->st_name, "__odr_asan.", 11) ==
+                    0) /* an address-sanitized build's own mark */
                 continue;
             if (others++ == 0)
                 snprintf(example, room, "%.100s", text + symbol->st_name);

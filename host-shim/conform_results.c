@@ -17,7 +17,7 @@ static hspz_status search(const hspz_library *library, const hspz_engine_params 
 {
     const hspz_plugin *p = &library->table;
     const char *what;
-    hspz_error error;
+    hspz_error error = {.struct_size = sizeof error};
     hspz_sink sink = hspz_hsps_sink(hsps);
     hspz_engine *engine = hspz__conform_engine(library, params, NULL, pair, &what, &error);
     if (engine == NULL)
@@ -273,7 +273,7 @@ void hspz__conform_results(hspz__checks *c)
 {
     hspz__pair pair;
     hspz_hsps found = {0};
-    hspz_statistics statistics;
+    hspz_statistics statistics = {.struct_size = sizeof statistics};
     hspz_engine_params params = hspz__conform_params(c->library);
     if (!(c->library->table.capabilities & HSPZ_CAP_FIND)) {
         hspz__check_skipped(c, "results", "the plugin offers no find_hsps");

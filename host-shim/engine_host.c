@@ -216,8 +216,8 @@ int hspz_engines_create(hspz_library *library, const hspz_options *options, uint
     int code = check_capabilities(library, options, failure);
     if (code != 0 || (code = hspz_devices_list(library, &devices, &rows, failure)) != 0)
         return code;
-    chosen = calloc(rows, sizeof *chosen);
-    hosts = calloc(rows, sizeof *hosts);
+    chosen = calloc((size_t)rows + 1, sizeof *chosen); /* the list has at least one row */
+    hosts = calloc((size_t)rows + 1, sizeof *hosts);
     if (chosen == NULL || hosts == NULL) {
         code = hspz_failed_memory(failure, "the engines", (unsigned long long)rows * sizeof *hosts);
         goto done;

@@ -93,9 +93,12 @@ static int run(int argc, char **argv, int command)
     hspz_failure failure = {0};
     hspz_log log;
     hspz_options *options = calloc(1, sizeof *options);
+    if (options == NULL) {
+        fputs("hspz: error: out of memory for the options\n", stderr);
+        return HSPZ_EXIT_MEMORY;
+    }
     hspz_log_init(&log, stderr, HSPZ_LOG_INFO);
-    int code = options == NULL ? hspz_failed_memory(&failure, "the options", sizeof *options)
-                               : hspz_options_load(options, command, argc - 2, argv + 2, environ, &failure);
+    int code = hspz_options_load(options, command, argc - 2, argv + 2, environ, &failure);
     if (code == 0 && options->show_help) {
         hspz_options_print_help(stdout, command);
         code = flushed();

@@ -106,7 +106,7 @@ int hspz__merge_take(hspz_output *o, const hspz_call *call, hspz_hsps *hsps, hsp
     if (code != 0 || hsps->count == 0)
         return code;
     if (o->held_count == o->held_capacity) {
-        size_t capacity = 2 * o->held_capacity;
+        size_t capacity = 2 * o->held_capacity + 64;
         hspz__held *grown = realloc(o->held, capacity * sizeof *grown);
         if (grown == NULL)
             return hspz_failed_memory(failure, "held results", capacity * sizeof *grown);

@@ -46,17 +46,24 @@ static int make_list(const hspz_genome *genome, const char *role, bool map, hspz
     return 0;
 }
 
+/* The number behind "hspz_ROLE_", or 0 when `name` is no invented name. */
+static size_t invented_number(const char *name, const char *role)
+{
+    char prefix[32], *end;
+    int size = snprintf(prefix, sizeof prefix, "hspz_%s_", role);
+    if (size < 0 || strncmp(name, prefix, (size_t)size) != 0 || name[size] < '1' || name[size] > '9')
+        return 0;
+    unsigned long long number = strtoull(name + size, &end, 10);
+    return *end == '\0' && number < SIZE_MAX ? (size_t)number : 0;
+}
+
 /* Could an invented name be a record's own? Then two records would share it. */
 static int check_clashes(const hspz_genome *genome, const char *role, hspz_failure *failure)
 {
     for (size_t i = 0; i < genome->record_count; i++) {
-        char invented[64];
         const char *name = genome->records[i].name;
-        size_t number;
-        if (sscanf(name, "hspz_target_%zu", &number) != 1 && sscanf(name, "hspz_query_%zu", &number) != 1)
-            continue;
-        snprintf(invented, sizeof invented, "hspz_%s_%zu", role, number);
-        if (strcmp(invented, name) == 0 && number >= 1 && number <= genome->record_count &&
+        size_t number = invented_number(name, role);
+        if (number != 0 && number <= genome->record_count &&
             hspz__name_problem(genome->records[number - 1].name) != NULL)
             return hspz_failed(
                 failure, HSPZ_EXIT_DATA,
@@ -74,11 +81,11 @@ int hspz__names_make(const hspz_inputs *inputs, bool map, hspz__names *names, hs
     names->target = calloc(targets, sizeof *names->target);
     names->query = calloc(queries, sizeof *names->query);
     names->owned = calloc(targets + queries, sizeof *names->owned);
-    int code = 0;
-    if (names->target == NULL || names->query == NULL || names->owned == NULL)
-        code = hspz_failed_memory(failure, "record names", (targets + queries) * sizeof(char *));
-    if (code == 0)
-        code = make_list(target, "target", map, names, names->target, &names->target_mapped, failure);
+    if (names->target == NULL || names->query == NULL || names->owned == NULL) {
+        hspz__names_free(names);
+        return hspz_failed_memory(failure, "record names", (targets + queries) * sizeof(char *));
+    }
+    int code = make_list(target, "target", map, names, names->target, &names->target_mapped, failure);
     if (code == 0)
         code = make_list(query, "query", map, names, names->query, &names->query_mapped, failure);
     if (code == 0 && names->target_mapped)
@@ -92,7 +99,7 @@ int hspz__names_make(const hspz_inputs *inputs, bool map, hspz__names *names, hs
 
 void hspz__names_free(hspz__names *names)
 {
-    for (size_t i = 0; i < names->owned_count; i++)
+    for (size_t i = 0; names->owned != NULL && i < names->owned_count; i++)
         free(names->owned[i]);
     free(names->owned);
     free(names->target);

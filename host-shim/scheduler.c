@@ -460,17 +460,16 @@ static int start_workers(work *w, hspz_engine_host *engines, hspz_failure *failu
     return 0;
 }
 
-static int allocate(work *w, hspz_failure *failure)
+static bool allocate(work *w)
 {
     size_t count = w->calls->count ? w->calls->count : 1;
+    if (!hspz__tally_init(&w->tally, w->inputs->target.layout.block_count))
+        return false;
     w->groups = calloc(count, sizeof *w->groups);
     w->order = calloc(count, sizeof *w->order);
     w->outcomes = calloc(count, sizeof *w->outcomes);
     w->workers = calloc(w->worker_count, sizeof *w->workers);
-    if (w->groups == NULL || w->order == NULL || w->outcomes == NULL || w->workers == NULL ||
-        !hspz__tally_init(&w->tally, w->inputs->target.layout.block_count))
-        return hspz_failed_memory(failure, "the schedule", count * sizeof *w->groups);
-    return 0;
+    return w->groups != NULL && w->order != NULL && w->outcomes != NULL && w->workers != NULL;
 }
 
 static void release(work *w)
@@ -499,8 +498,10 @@ int hspz_schedule(const hspz_inputs *inputs, const hspz_options *options, const 
     memset(totals, 0, sizeof *totals);
     pthread_mutex_init(&w.lock, NULL);
     pthread_cond_init(&w.changed, NULL);
-    int code = allocate(&w, failure);
-    if (code == 0) {
+    int code = HSPZ_EXIT_MEMORY;
+    if (!allocate(&w)) {
+        hspz_failed_memory(failure, "the schedule", calls->count * sizeof *w.groups);
+    } else {
         make_groups(&w);
         code = start_workers(&w, engines, failure);
         if (code == 0) {

@@ -377,7 +377,7 @@ static hspz_status set_query(hspz_engine *e, uint32_t slot, const hspz_query *qu
     uint8_t *plus = e->query[slot][0], *minus = NULL;
     if (status == HSPZ_OK && (minus = allocate(e, own.length)) == NULL)
         status = fail(e, error, HSPZ_E_MEMORY, "out of memory for the minus strand");
-    if (status != HSPZ_OK) {
+    if (status != HSPZ_OK || minus == NULL) {
         drop_query(e, slot);
         return status;
     }

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define hspz_plugin_v1 template_plugin
-#include "../../abi/examples/plugin.c"
+#include "../../abi/examples/plugin.c" /* NOLINT(bugprone-suspicious-include): that is the point */
 #undef hspz_plugin_v1
 
 #if !defined(FAKE_MAJOR_VALUE)
@@ -25,7 +25,7 @@ static hspz_status told_to_fail(const char *call, hspz_error *error)
     size_t size = strlen(call);
     if (text == NULL || strncmp(text, call, size) != 0 || text[size] != ':')
         return HSPZ_OK;
-    return fail(NULL, error, atoi(text + size + 1), "told to fail at %s", call);
+    return fail(NULL, error, (hspz_status)strtol(text + size + 1, NULL, 10), "told to fail at %s", call);
 }
 
 #define MAY_FAIL(call)                                                                                       \
@@ -75,7 +75,7 @@ static hspz_status fake_engine_create(const hspz_engine_params *params, const hs
     own.dedup =
         HSPZ_DEDUP_NONE; /* what the fake finds is of no interest, but it must not refuse the default */
     hspz_status status = engine_create(&own, services, out, error);
-    if (status == HSPZ_OK)
+    if (status == HSPZ_OK && *out != NULL)
         (*out)->params.device = params->device == HSPZ_DEVICE_AUTO ? 0 : params->device;
     return status;
 }
@@ -115,6 +115,8 @@ static void *log_from_thread(void *argument)
 static hspz_status give_nonsense(const hspz_engine *e, const char *kind, const hspz_find_request *f,
                                  const hspz_sink *sink)
 {
+    if (e->query[f->slot][0] == NULL)
+        return HSPZ_E_STATE;
     const uint8_t *separator = memchr(e->query[f->slot][0], SEPARATOR, e->query_length[f->slot]);
     uint32_t second = separator != NULL ? (uint32_t)(separator - e->query[f->slot][0]) + 1 : 0;
     hspz_hsp crossing = {.target_start = 0, .query_start = second - 5, .extent = 20, .score = 5000};
