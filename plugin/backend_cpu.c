@@ -42,6 +42,9 @@ static void destroy(void *state)
     hspz__scratch_free(&cpu->pairs, host);
     hspz__scratch_free(&cpu->contexts, host);
     hspz__words_free(&cpu->query_words, host);
+    for (uint32_t i = 0; cpu->mark_lists != NULL && i < hspz__pool_threads(cpu->pool); i++)
+        hspz__mark_lists_free(&cpu->mark_lists[i], host);
+    hspz__free(host, cpu->mark_lists);
     for (uint32_t i = 0; cpu->survivors != NULL && i < hspz__pool_threads(cpu->pool); i++)
         hspz__anchors_free(&cpu->survivors[i], host);
     hspz__free(host, cpu->survivors);
@@ -75,9 +78,13 @@ static hspz_status read_knobs(hspz__cpu *cpu, hspz_error *error)
     if (cpu->pool == NULL)
         return hspz__fail(error, HSPZ_E_MEMORY, "%lld threads cannot be started", (long long)threads);
     cpu->survivors = hspz__alloc(cpu->host, (uint64_t)threads, sizeof *cpu->survivors);
-    if (cpu->survivors == NULL)
+    cpu->mark_lists = hspz__alloc(cpu->host, (uint64_t)threads, sizeof *cpu->mark_lists);
+    if (cpu->survivors != NULL)
+        memset(cpu->survivors, 0, (uint64_t)threads * sizeof *cpu->survivors);
+    if (cpu->mark_lists != NULL)
+        memset(cpu->mark_lists, 0, (uint64_t)threads * sizeof *cpu->mark_lists);
+    if (cpu->survivors == NULL || cpu->mark_lists == NULL)
         return hspz__fail(error, HSPZ_E_MEMORY, "no memory for %lld threads", (long long)threads);
-    memset(cpu->survivors, 0, (uint64_t)threads * sizeof *cpu->survivors);
     return HSPZ_OK;
 }
 

@@ -11,6 +11,7 @@
 #include "backend.h"
 #include "dedup.h"
 #include "kernels.h"
+#include "marks_list.h"
 #include "pool.h"
 #include "sequence.h"
 #include "words.h"
@@ -34,8 +35,9 @@ typedef struct hspz__cpu {
     bool host_index;
     hspz__scratch pairs, contexts; /* memory that calls hand on to each other */
     hspz__words query_words;
-    hspz__anchors *survivors; /* [threads] */
-    uint32_t *neighbours;     /* hits of a query position by key; NULL until chunks.c makes it */
+    hspz__anchors *survivors;     /* [threads] */
+    hspz__mark_lists *mark_lists; /* [threads], dedup lastz */
+    uint32_t *neighbours;         /* hits of a query position by key; NULL until chunks.c makes it */
     hspz__cpu_slot slots[16];
 } hspz__cpu;
 
@@ -83,7 +85,8 @@ uint32_t hspz__variant_of(const hspz__call *call, uint32_t r, uint32_t q);
 typedef struct hspz__screen {
     const hspz__call *call;
     hspz__anchors survivors;
-    uint32_t count; /* hits that wait for the wide stage: window starts, XORed contexts */
+    hspz__mark_lists *marks; /* dedup lastz: every hit goes here instead, with what the filter said of it */
+    uint32_t count;          /* hits that wait for the wide stage: window starts, XORed contexts */
     uint32_t target[HSPZ__LANES], query[HSPZ__LANES];
     hspz__rows rows;
 } hspz__screen;
@@ -163,9 +166,15 @@ hspz_status hspz__result_raw(hspz__result *result);
 /* Hands `found` out as it stands and empties it. */
 hspz_status hspz__result_give(hspz__result *result);
 
+/* A stable radix sort of `count` keys by the bits from `shift` up; returns the array that holds the result, `keys` or `spare`. */
+uint64_t *hspz__sort_keys(uint64_t *keys, uint64_t *spare, uint64_t count, uint32_t shift);
+
 /* ---- the levels */
 
 hspz_status hspz__join_find(hspz__call *call, uint64_t begin, uint64_t end, uint64_t batch_size);
+/* The hits of window starts [begin, end), at most 2^24 of them, into the lists of the workers; *hits is their number. */
+hspz_status hspz__join_tile(hspz__call *call, uint64_t begin, uint64_t end, hspz__mark_lists *lists,
+                            uint64_t *hits);
 hspz_status hspz__stream_find(hspz__call *call, uint64_t begin, uint64_t end, uint64_t batch_size);
 hspz_status hspz__stream_seeds(hspz__call *call, const uint64_t *seeds, uint64_t count);
 hspz_status hspz__stream_anchors(hspz__call *call, const hspz_anchor_batch *batch);

@@ -164,26 +164,26 @@ static void sort_pass(const uint64_t *from, uint64_t *to, uint64_t n, uint32_t s
         to[place[from[i] >> shift & mask]++] = from[i];
 }
 
-/* Returns the array that holds the result, one of the two; bits in which all keys agree cost nothing. */
-static uint64_t *sort_keys(uint64_t *keys, uint64_t *spare, uint64_t n)
+/* Bits in which all keys agree cost nothing. */
+uint64_t *hspz__sort_keys(uint64_t *keys, uint64_t *spare, uint64_t count, uint32_t shift)
 {
-    if (n <= 32) {
-        for (uint64_t i = 1; i < n; i++) {
+    if (count <= 32) {
+        for (uint64_t i = 1; i < count; i++) {
             const uint64_t key = keys[i];
             uint64_t j = i;
-            for (; j > 0 && keys[j - 1] > key; j--)
+            for (; j > 0 && keys[j - 1] >> shift > key >> shift; j--)
                 keys[j] = keys[j - 1];
             keys[j] = key;
         }
         return keys;
     }
     uint64_t differ = 0;
-    for (uint64_t i = 1; i < n; i++)
+    for (uint64_t i = 1; i < count; i++)
         differ |= keys[i] ^ keys[0];
-    const uint32_t width = n < 2048 ? 7 : 11;
-    for (uint32_t shift = 0; shift < 64 && differ >> shift != 0; shift += width) {
+    const uint32_t width = count < 2048 ? 7 : 11;
+    for (; shift < 64 && differ >> shift != 0; shift += width) {
         shift += (uint32_t)__builtin_ctzll(differ >> shift);
-        sort_pass(keys, spare, n, shift, shift + width > 64 ? 64 - shift : width);
+        sort_pass(keys, spare, count, shift, shift + width > 64 ? 64 - shift : width);
         uint64_t *swap = keys;
         keys = spare;
         spare = swap;
@@ -250,7 +250,7 @@ static hspz_status work_bucket(void *context, uint32_t worker, uint64_t bucket)
     if (n == 0)
         return HSPZ_OK;
     uint64_t *one = e->keys + e->begin[bucket], *two = e->spare + e->begin[bucket];
-    const uint64_t *keys = sort_keys(one, two, n);
+    const uint64_t *keys = hspz__sort_keys(one, two, n, 0);
     hspz__reach *right = (hspz__reach *)(void *)(keys == one ? two : one);
     hspz__diagonal *d = &w->diagonal;
     d->call = e->call;

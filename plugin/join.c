@@ -63,6 +63,22 @@ static uint64_t filter_lanes(const join *j, const join_worker *w, uint32_t i, ui
                                 w->target_at + i, w->query_at + i, n, rows, likely);
 }
 
+/* Under dedup lastz rejected hits count too: they leave marks. */
+static hspz_status mark_rejected(const join *j, join_worker *w, uint32_t first, uint32_t n, uint64_t passed)
+{
+    const hspz__cpu *cpu = j->call->cpu;
+    hspz_status status = HSPZ_OK;
+    for (uint32_t i = 0; i < n && status == HSPZ_OK; i++) {
+        if (passed >> i & 1)
+            continue;
+        const uint32_t q = w->query_at[first + i];
+        status = hspz__mark_lists_add(w->screen.marks, cpu->host,
+                                      cpu->index.positions[w->window + w->target_at[first + i]],
+                                      j->packed ? q : j->query->positions[q], HSPZ__HIT_NARROW);
+    }
+    return status;
+}
+
 /* Filters what waits, in full groups; all of it when `all` is set. */
 static hspz_status screen_hits(const join *j, join_worker *w, bool all)
 {
@@ -76,10 +92,12 @@ static hspz_status screen_hits(const join *j, join_worker *w, bool all)
     const uint32_t end = all ? h->count : h->count / HSPZ__LANES * HSPZ__LANES;
     memset(w->query_at + h->count, 0, HSPZ__LANES * sizeof *w->query_at); /* the filter looks ahead */
     for (uint32_t i = 0; i < end; i += HSPZ__LANES) {
+        const uint32_t n = end - i < HSPZ__LANES ? end - i : HSPZ__LANES;
         hspz__rows rows;
         uint64_t likely;
-        uint64_t passed =
-            filter_lanes(j, w, i, end - i < HSPZ__LANES ? end - i : HSPZ__LANES, &rows, &likely);
+        uint64_t passed = filter_lanes(j, w, i, n, &rows, &likely);
+        if (w->screen.marks != NULL)
+            status = mark_rejected(j, w, i, n, passed);
         for (; passed != 0 && status == HSPZ_OK; passed &= passed - 1) {
             const uint32_t lane = (uint32_t)__builtin_ctzll(passed);
             const uint32_t q = w->query_at[i + lane];
@@ -436,33 +454,52 @@ static hspz_status find_part(join *j, part *p)
     return status;
 }
 
-hspz_status hspz__join_find(hspz__call *call, uint64_t begin, uint64_t end, uint64_t batch_size)
+/* ---- the two ways to use it */
+
+static hspz_status start_join(join *j, hspz__call *call, hspz__mark_lists *lists)
 {
     hspz__cpu *cpu = call->cpu;
     const uint32_t threads = hspz__pool_threads(cpu->pool);
-    join j = {.call = call, .query = &cpu->query_words};
-    items_of(&j);
-    j.packed = call->query->length <= PACKED_BASES && call->query->risky == NULL;
+    *j = (join){.call = call, .query = &cpu->query_words};
+    items_of(j);
+    j->packed = call->query->length <= PACKED_BASES && call->query->risky == NULL;
     for (uint32_t v = 0; v < cpu->keys.variant_count; v++)
-        j.low[v] = cpu->keys.variant_mask[v] & 63;
-    j.workers = hspz__alloc(cpu->host, threads, sizeof *j.workers);
-    if (j.workers == NULL)
+        j->low[v] = cpu->keys.variant_mask[v] & 63;
+    j->workers = hspz__alloc(cpu->host, threads, sizeof *j->workers);
+    if (j->workers == NULL)
         return hspz__fail(call->error, HSPZ_E_MEMORY, "no memory for %u threads", threads);
     for (uint32_t i = 0; i < threads; i++) {
-        j.workers[i].screen.call = call;
-        j.workers[i].screen.count = 0;
-        j.workers[i].screen.survivors = cpu->survivors[i];
-        hspz__anchors_cut(&j.workers[i].screen.survivors, 0);
-        j.workers[i].ranks.count = 0;
-        j.workers[i].ranks.multi_count = 0;
-        j.workers[i].number = i;
-        j.workers[i].screened = 0;
+        join_worker *w = &j->workers[i];
+        w->screen.call = call;
+        w->screen.count = 0;
+        w->screen.survivors = cpu->survivors[i];
+        w->screen.marks = lists != NULL ? &lists[i] : NULL;
+        hspz__anchors_cut(&w->screen.survivors, 0);
+        w->ranks.count = 0;
+        w->ranks.multi_count = 0;
+        w->number = i;
+        w->screened = 0;
+        w->hits = 0;
     }
+    return HSPZ_OK;
+}
+
+static void end_join(join *j)
+{
+    hspz__cpu *cpu = j->call->cpu;
+    for (uint32_t i = 0; j->workers != NULL && i < hspz__pool_threads(cpu->pool); i++)
+        cpu->survivors[i] = j->workers[i].screen.survivors; /* its memory, for the next call */
+    hspz__free(cpu->host, j->workers);
+}
+
+hspz_status hspz__join_find(hspz__call *call, uint64_t begin, uint64_t end, uint64_t batch_size)
+{
+    join j;
     hspz__result result;
     hspz__result_init(&result, call);
+    hspz_status status = start_join(&j, call, NULL);
     /* As many whole batches at a time as a range holds, at least one. */
     const uint64_t size = batch_size < RANGE ? RANGE / batch_size * batch_size : batch_size;
-    hspz_status status = HSPZ_OK;
     for (uint64_t at = begin; at < end && status == HSPZ_OK; at += size) {
         part p = {.begin = at,
                   .end = end - at < size ? end : at + size,
@@ -473,8 +510,20 @@ hspz_status hspz__join_find(hspz__call *call, uint64_t begin, uint64_t end, uint
             status = hspz__result_scope_end(&result);
     }
     status = hspz__result_end(&result, status);
-    for (uint32_t i = 0; i < threads; i++)
-        cpu->survivors[i] = j.workers[i].screen.survivors; /* its memory, for the next call */
-    hspz__free(cpu->host, j.workers);
+    end_join(&j);
+    return status;
+}
+
+hspz_status hspz__join_tile(hspz__call *call, uint64_t begin, uint64_t end, hspz__mark_lists *lists,
+                            uint64_t *hits)
+{
+    join j;
+    hspz_status status = start_join(&j, call, lists);
+    j.counted = true; /* hspz__marks_find looks at the batches when all is done */
+    if (status == HSPZ_OK)
+        status = join_range(&j, begin, end);
+    if (status == HSPZ_OK)
+        *hits = sum_hits(&j);
+    end_join(&j);
     return status;
 }

@@ -39,6 +39,8 @@ static hspz_status add_survivor(hspz__screen *screen, uint32_t target, uint32_t 
 {
     const hspz__cpu *cpu = screen->call->cpu;
     const uint32_t w = cpu->plan->pattern_length;
+    if (screen->marks != NULL)
+        return hspz__mark_lists_add(screen->marks, cpu->host, target, query, HSPZ__HIT_PASSED);
     return hspz__anchors_add(&screen->survivors, cpu->host,
                              (hspz_anchor){.target_end = target + w, .query_end = query + w});
 }
@@ -67,6 +69,10 @@ hspz_status hspz__screen_flush(hspz__screen *screen)
         return HSPZ_OK;
     uint64_t passed = hspz__screen_wide(screen->call, screen->target, screen->query, n, &screen->rows);
     hspz_status status = HSPZ_OK;
+    for (uint32_t i = 0; screen->marks != NULL && i < n && status == HSPZ_OK; i++)
+        if ((passed >> i & 1) == 0)
+            status = hspz__mark_lists_add(screen->marks, screen->call->cpu->host, screen->target[i],
+                                          screen->query[i], HSPZ__HIT_WIDE);
     for (; passed != 0 && status == HSPZ_OK; passed &= passed - 1) {
         const uint32_t i = (uint32_t)__builtin_ctzll(passed);
         status = add_survivor(screen, screen->target[i], screen->query[i]);
