@@ -27,3 +27,13 @@ $(BUILD)/tests/unit_oracle: $(unit_oracle_objects) | $(BUILD)/hspz_oracle.so
 	$(CC) $(LDFLAGS) -o $@ $(unit_oracle_objects) -lcriterion -ldl -lm
 
 test_programs += $(BUILD)/tests/unit_oracle
+
+# unit_kernels: the CPU kernels, each instruction set against its scalar twin, and the filter against the exact scan.
+unit_kernels_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/kernels_*.c))
+CFLAGS_tests_unit += -Ikernels/cpu
+
+$(BUILD)/tests/unit_kernels: $(unit_kernels_objects) $(cpu_objects)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ -lcriterion
+
+test_programs += $(BUILD)/tests/unit_kernels
