@@ -80,6 +80,8 @@ void hspz_session_text(const hspz_session *session, char *text, size_t size)
     if (session->engine_count > 1)
         snprintf(text, size, "%s (%s) on %u devices from %s, %s", first->info.backend, first->info.variant,
                  session->engine_count, label, first->device.name);
+    else if (first->device.kind == HSPZ_DEVICE_CPU)
+        snprintf(text, size, "%s (%s)", first->info.backend, first->info.variant);
     else
         snprintf(text, size, "%s (%s) on %s, %s", first->info.backend, first->info.variant, label,
                  first->device.name);

@@ -41,11 +41,11 @@ static void say_summary(const alignment *a, const hspz_stats *stats)
     hspz_log_say(c->log, HSPZ_LOG_INFO, "align: %s HSPs of %s hits in %llu file%s, dedup %s, -o %s", hsps,
                  hits, (unsigned long long)stats->files, stats->files == 1 ? "" : "s",
                  hspz_dedup_name((uint32_t)c->options->dedup), c->options->output);
-    hspz_log_say(c->log, HSPZ_LOG_INFO,
-                 "hspz %s, %s %s, %s; wall %.2f s (load %.2f, search %.2f), CPU %.2f s, peak memory %.1f MiB",
-                 HSPZ_VERSION, a->session.library.table.name, a->session.library.table.version, who,
-                 stats->wall, stats->seconds_load, a->totals.seconds, stats->cpu,
-                 (double)stats->peak_memory / 1048576.0);
+    hspz_log_say(
+        c->log, HSPZ_LOG_INFO,
+        "hspz %s, plugin %s %s, %s; wall %.2f s (load %.2f, search %.2f), CPU %.2f s, peak memory %.1f MiB",
+        HSPZ_VERSION, a->session.library.table.name, a->session.library.table.version, who, stats->wall,
+        stats->seconds_load, a->totals.seconds, stats->cpu, (double)stats->peak_memory / 1048576.0);
 }
 
 static int finish(alignment *a)
@@ -88,7 +88,8 @@ int hspz_command_align(const hspz_context *context)
     const hspz_options *options = context->options;
     alignment a = {.context = context};
     int code = hspz_output_check(options, context->failure);
-    if (code != 0 || (code = hspz_session_and_inputs(context, options->plugin, &a.session, &a.inputs)) != 0)
+    if (code != 0 || (code = hspz_stats_check(options, context->failure)) != 0 ||
+        (code = hspz_session_and_inputs(context, options->plugin, &a.session, &a.inputs)) != 0)
         return code;
     if ((code = hspz_output_open(options, &a.inputs, &a.session.library, context->log, &a.output,
                                  context->failure)) != 0 ||

@@ -96,10 +96,10 @@ static void report_one(const char *role, const hspz_input *input, uint32_t width
     const hspz_genome *genome = &input->genome;
     const hspz_composition *c = &genome->composition;
     hspz_log_say(log, HSPZ_LOG_INFO,
-                 "%s %s: %s, %zu records, %llu bases, %.1f %% masked, %.1f %% N, %zu block%s", role,
-                 genome->path, genome->format, genome->record_count, (unsigned long long)c->bases,
-                 percent(c->masked, c->bases), percent(c->n, c->bases), input->layout.block_count,
-                 input->layout.block_count == 1 ? "" : "s");
+                 "%s %s: %s, %zu record%s, %llu bases, %.1f %% masked, %.1f %% N, %zu block%s", role,
+                 genome->path, genome->format, genome->record_count, genome->record_count == 1 ? "" : "s",
+                 (unsigned long long)c->bases, percent(c->masked, c->bases), percent(c->n, c->bases),
+                 input->layout.block_count, input->layout.block_count == 1 ? "" : "s");
     if (!can_seed(&input->layout, width))
         hspz_log_say(log, HSPZ_LOG_WARN,
                      "%s %s: nothing can seed, no window of %u bases is all upper-case A, C, G and T%s", role,

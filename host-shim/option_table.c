@@ -217,7 +217,9 @@ const hspz__option hspz__options_table[] = {
      .initial = HSPZ_AMBIGUOUS_NONE,
      .least = 0,
      .most = 1000000,
-     .help = "letters to score as ambiguous bases, with reward R for equal letters and penalty P for others"},
+     .help =
+         "letters to score as ambiguous bases, with reward R for equal letters and penalty P for others; one "
+         "number alone is P"},
     {.name = "scoring",
      .other_name = "scores",
      .key = "scoring",

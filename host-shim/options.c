@@ -152,11 +152,25 @@ static int check_device(hspz_options *options, hspz_failure *failure)
     return HSPZ_EXIT_OK;
 }
 
+/* LASTZ drops the 0s at both ends of a pattern; positions, windows and anchors then count from what is left. KegAlign keeps
+ * them. The pattern holds a 1 or a T, or it would have been refused. */
+static void drop_outer_zeros(char *pattern)
+{
+    const size_t first = strspn(pattern, "0");
+    size_t last = strlen(pattern);
+    while (last > first && pattern[last - 1] == '0')
+        last--;
+    memmove(pattern, pattern + first, last - first);
+    pattern[last - first] = '\0';
+}
+
 static int check_values(hspz_options *options, hspz_failure *failure)
 {
     char reason[256];
     if (!hspz__seed_pattern(options->seed, options->seed_pattern, reason))
         return hspz_failed(failure, HSPZ_EXIT_USAGE, "seed '%.100s' %s", options->seed, reason);
+    if (options->dedup == HSPZ_DEDUP_LASTZ)
+        drop_outer_zeros(options->seed_pattern);
     if (origin_of(options, "gappedthresh") == HSPZ_ORIGIN_DEFAULT || options->gappedthresh == 0)
         options->gappedthresh = options->hspthresh;
     if (options->ambiguous == HSPZ_AMBIGUOUS_NONE)

@@ -88,9 +88,9 @@ int hspz__stage_check_file(const char *path, bool force, hspz_failure *failure)
     if (stat(path, &status) != 0)
         return errno == ENOENT ? 0 : io_failed(failure, path, "cannot be used for output");
     if (!S_ISREG(status.st_mode))
-        return hspz_failed(failure, HSPZ_EXIT_USAGE, "-o %s: that exists and is no ordinary file", path);
+        return hspz_failed(failure, HSPZ_EXIT_USAGE, "%s: exists and is no ordinary file", path);
     if (!force)
-        return hspz_failed(failure, HSPZ_EXIT_USAGE, "-o %s: the file exists; --force replaces it", path);
+        return hspz_failed(failure, HSPZ_EXIT_USAGE, "%s: the file exists; --force replaces it", path);
     return 0;
 }
 

@@ -6,6 +6,9 @@
 #include "text.h"
 #include "version.h"
 
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -143,6 +146,30 @@ static void make_json(const hspz_stats *stats, hspz__text *text)
     add_input(text, "query", &stats->inputs->query);
     add_totals(text, stats);
     hspz__text_string(text, "}\n");
+}
+
+int hspz_stats_check(const hspz_options *options, hspz_failure *failure)
+{
+    const char *path = options->stats, *slash = strrchr(path, '/');
+    if (path[0] == '\0' || strcmp(path, "-") == 0)
+        return 0;
+    int code = hspz__stage_check_file(path, true, failure);
+    if (code != 0)
+        return code;
+    char *parent = slash == NULL ? strdup(".") : strndup(path, slash == path ? 1 : (size_t)(slash - path));
+    if (parent == NULL)
+        return hspz_failed_memory(failure, "a path", strlen(path));
+    /* the output directory may be still to come */
+    size_t same = strlen(parent);
+    while (same > 1 && parent[same - 1] == '/')
+        parent[--same] = '\0';
+    bool output = strncmp(parent, options->output, same) == 0 &&
+                  strspn(options->output + same, "/") == strlen(options->output + same);
+    if (access(parent, W_OK | X_OK) != 0 && !(output && errno == ENOENT))
+        code =
+            hspz_failed(failure, HSPZ_EXIT_DATA, "--stats %s: cannot be written: %s", path, strerror(errno));
+    free(parent);
+    return code;
 }
 
 int hspz_stats_write(const hspz_stats *stats, const char *path, hspz_failure *failure)

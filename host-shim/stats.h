@@ -19,6 +19,9 @@ typedef struct hspz_stats {
     uint64_t peak_memory; /* bytes */
 } hspz_stats;
 
+/* What can be refused before any work: --stats names no file that could be made. 0 or an exit code. */
+int hspz_stats_check(const hspz_options *options, hspz_failure *failure) __attribute__((warn_unused_result));
+
 /* Writes to `path`, "-" for stdout; a file appears whole or not at all. 0, HSPZ_EXIT_DATA or HSPZ_EXIT_MEMORY. */
 int hspz_stats_write(const hspz_stats *stats, const char *path, hspz_failure *failure)
     __attribute__((warn_unused_result));

@@ -111,7 +111,7 @@ const hspz_plugin hspz_plugin_v1 = {
     .abi_minor = HSPZ_ABI_MINOR,
     .name = "hspz oracle",
     .version = "0.1.0",
-    .build = "C11, " __VERSION__,
+    .build = "C compiler " __VERSION__,
     .capabilities = HSPZ_CAP_FIND | HSPZ_CAP_EXPAND | HSPZ_CAP_ANCHORS | HSPZ_CAP_HOST_INDEX |
                     HSPZ_CAP_DEDUP(HSPZ_DEDUP_CHUNK) | HSPZ_CAP_DEDUP(HSPZ_DEDUP_INTERVAL) |
                     HSPZ_CAP_DEDUP(HSPZ_DEDUP_MAXIMAL) | HSPZ_CAP_DEDUP(HSPZ_DEDUP_LASTZ) |

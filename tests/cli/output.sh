@@ -16,7 +16,7 @@ report $? "name files list the records"
 [ "$(awk -F'\t' 'NF != 8' dir/*.segments | wc -l)" -eq 0 ] && [ "$(cut -f4 dir/*.plus.segments | uniq | tr '\n' ' ')" = "q1 q3 " ] &&
     [ "$(cut -f4 dir/*.minus.segments | uniq | tr '\n' ' ')" = "q2 q3 " ]
 report $? "eight columns, query records in file order on both strands"
-grep -q 'HSPs of .* hits in 2 files' err && grep -q 'oracle.*cpu.*wall .* CPU .* peak memory' err
+grep -q 'HSPs of .* hits in 2 files' err && grep -q 'plugin hspz oracle .*, oracle (sequential C); wall .* CPU .* peak memory' err
 report $? "the run ends with what was found and what it took"
 
 "${run[@]}" -o plain --nogapped >out 2>err
@@ -149,6 +149,10 @@ fi
 "${run[@]}" -o counted2 --nogapped --stats - >out 2>err
 [ $? -eq 0 ] && grep -q '"hsps"' out
 report $? "--stats - on stdout"
+refuse 1 'stats.*nodir/s.json.*No such file' "--stats in a directory that is not there" "${run[@]}" -o counted4 --stats nodir/s.json
+refuse 2 'd.segments.*no ordinary file' "--stats on a directory" "${run[@]}" -o counted4 --stats d.segments
+"${run[@]}" -o counted4 --stats counted4/s.json >out 2>err && [ -s counted4/s.json ]
+report $? "--stats in the directory that the run makes"
 refuse 2 'stdout' "--stats - beside the segments" "${run[@]}" -o - --stats -
 refuse 2 'stdout' "--stats - beside lastz commands" "${run[@]}" -o counted3 --stats -
 

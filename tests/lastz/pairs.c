@@ -285,6 +285,19 @@ static void random_pattern(maker *m, char pattern[32])
     } while (bits < 10 || bits > 24);
 }
 
+/* Zeros at the ends, which LASTZ drops, where the pattern has room for them. */
+static void outer_zeros(maker *m, char pattern[32])
+{
+    uint32_t front = below(m, 4), back = below(m, 4);
+    size_t length = strlen(pattern);
+    if (front + length + back > 31)
+        return;
+    memmove(pattern + front, pattern, length);
+    memset(pattern, '0', front);
+    memset(pattern + front + length, '0', back);
+    pattern[front + length + back] = '\0';
+}
+
 static void seed_options(maker *m, FILE *lastz, FILE *hspz)
 {
     static const char *const known[] = {
@@ -296,6 +309,8 @@ static void seed_options(maker *m, FILE *lastz, FILE *hspz)
             random_pattern(m, pattern);
         else
             snprintf(pattern, sizeof pattern, "%s", known[below(m, sizeof known / sizeof *known)]);
+        if (strchr(pattern, 'o') == NULL && chance(m, 25))
+            outer_zeros(m, pattern);
         option(lastz, hspz, "--seed", "--seed", pattern);
     }
     if (chance(m, 30)) {
@@ -309,10 +324,12 @@ static void seed_options(maker *m, FILE *lastz, FILE *hspz)
 static void ambiguous_options(maker *m, FILE *lastz, FILE *hspz)
 {
     char value[64];
-    uint32_t form = below(m, 3);
+    uint32_t form = below(m, 4);
     const char *name = m->iupac ? "iupac" : "n";
     if (form == 0)
         snprintf(value, sizeof value, "%s", name);
+    else if (form == 1)
+        snprintf(value, sizeof value, "%s,%" PRIu32, name, below(m, 150));
     else
         snprintf(value, sizeof value, "%s,%" PRIu32 ",%" PRIu32, name, below(m, 100), below(m, 150));
     option(lastz, hspz, "--ambiguous", "--ambiguous", value);

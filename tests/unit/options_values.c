@@ -206,6 +206,10 @@ Test(options_values, what_the_check_resolves)
     cr_expect(o.device == HSPZ_BACKEND_CUDA && o.device_index == HSPZ_DEVICE_INDEX_ALL);
     load_or_fail(&o, "align|a|b|-o|-", NULL);
     cr_expect(o.gapped == 0, "segments on stdout leave no room for lastz commands");
+    load_or_fail(&o, "align|a|b|-o|x|--seed|0011101T0110|--dedup|lastz", NULL);
+    cr_expect_str_eq(o.seed_pattern, "11101T011", "LASTZ drops outer zeros");
+    load_or_fail(&o, "align|a|b|-o|x|--seed|0011101T0110", NULL);
+    cr_expect_str_eq(o.seed_pattern, "0011101T0110", "KegAlign keeps them");
     load_or_fail(&o, "align|a|b|-o|x|--ambiguous|iupac,7", NULL);
     cr_expect(o.ambiguous == HSPZ_AMBIGUOUS_IUPAC && o.ambiguous_reward == 0 && o.ambiguous_penalty == 7);
     load_or_fail(&o, "align|--help|--nonsense|-o", NULL);
