@@ -63,7 +63,7 @@ static void device_info(uint32_t row, hspz_device_info *info)
 
 static hspz_status read_knobs(hspz__cuda *cuda, hspz_error *error)
 {
-    static const char *const gates[] = {"auto", "warp", "join", NULL};
+    static const char *const gates[] = {"auto", "warp", "thread", "join", NULL};
     static const char *const buckets[] = {"auto", "1", "0", NULL};
     static const char *const walks[] = {"sparse", "full", NULL};
     static const char *const extends[] = {"diagonal", "warp", NULL};
@@ -73,9 +73,9 @@ static hspz_status read_knobs(hspz__cuda *cuda, hspz_error *error)
     HSPZ__TRY(hspz__knob_choice(host, "HSPZ_REF_BUCKETS", buckets, HSPZ__BUCKETS_AUTO, &k->buckets, error));
     HSPZ__TRY(hspz__knob_choice(host, "HSPZ_CHUNK_WALK", walks, 0, &k->walk_full, error));
     HSPZ__TRY(hspz__knob_choice(host, "cuda.extend", extends, 0, &k->plain_extend, error));
-    if (hspz__knob_text(host, "HSPZ_REF_BUCKET_SHIFT", NULL) != NULL)
+    if (strcmp(hspz__knob_text(host, "HSPZ_REF_BUCKET_SHIFT", "auto"), "auto") != 0)
         HSPZ__TRY(hspz__knob_integer(host, "HSPZ_REF_BUCKET_SHIFT", 16, 31, 0, &k->bucket_shift, error));
-    HSPZ__TRY(hspz__knob_integer(host, "cuda.expand_density", 0, 1 << 30, 16, &k->density, error));
+    HSPZ__TRY(hspz__knob_integer(host, "expand.density", 1, INT32_MAX, 16, &k->density, error));
     HSPZ__TRY(hspz__knob_integer(host, "device.memory_limit", 0, INT64_MAX, 0, &k->memory_limit, error));
     HSPZ__TRY(hspz__knob_integer(host, "cuda.piece_hits", 0, 1 << 28, 0, &k->piece_hits, error));
     HSPZ__TRY(hspz__knob_integer(host, "cuda.unit_windows", 0, 1 << 28, 0, &k->unit_windows, error));
@@ -235,11 +235,11 @@ static hspz_status create(const hspz__plan *plan, hspz__host *host, uint32_t row
     const int before = enter((int)row);
     if (status == HSPZ_OK)
         status = open_device(cuda, row, error);
-    if (status == HSPZ_OK && cuda->knobs.gate == HSPZ__GATE_JOIN && !cuda->filter.useful)
-        status = hspz__fail(
-            error, HSPZ_E_CONFIG,
-            "gate = join cannot serve this matrix and x-drop: its filter would reject next to nothing; use "
-            "gate = auto");
+    if (status == HSPZ_OK && cuda->knobs.gate >= HSPZ__GATE_THREAD && !cuda->filter.useful)
+        status = hspz__fail(error, HSPZ_E_CONFIG,
+                            "gate = thread and gate = join cannot serve this matrix and x-drop: its filter "
+                            "would reject next to nothing; use "
+                            "gate = auto");
     if (status == HSPZ_OK && cuda->knobs.gate == HSPZ__GATE_JOIN && hspz__cuda_join_warps(cuda) == 0)
         status = hspz__fail(error, HSPZ_E_CONFIG,
                             "gate = join needs more shared memory than this device has; use gate = auto");
@@ -255,12 +255,15 @@ static hspz_status create(const hspz__plan *plan, hspz__host *host, uint32_t row
 static void info(const void *state, hspz_engine_info *info)
 {
     const hspz__cuda *cuda = state;
-    const int join = cuda->knobs.gate != HSPZ__GATE_WARP && cuda->filter.useful &&
-                     cuda->plan->dedup != HSPZ_DEDUP_LASTZ && hspz__cuda_join_warps(cuda) > 0;
+    const bool lastz = cuda->plan->dedup == HSPZ_DEDUP_LASTZ;
+    const char *gate = lastz                         ? "marks"
+                       : hspz__cuda_can_join(cuda)   ? "join"
+                       : hspz__cuda_can_screen(cuda) ? "thread"
+                                                     : "warp";
     info->threads = 1;
     snprintf(info->backend, sizeof info->backend, "cuda");
     snprintf(info->variant, sizeof info->variant, "%.40s, sm_%d%d, gate %s", cuda->properties.name,
-             cuda->properties.major, cuda->properties.minor, join ? "join" : "warp");
+             cuda->properties.major, cuda->properties.minor, gate);
 }
 
 /* ---- targets, queries, calls */

@@ -32,7 +32,7 @@
             return status_of_step;                                                                           \
     } while (0)
 
-enum { HSPZ__GATE_AUTO, HSPZ__GATE_WARP, HSPZ__GATE_JOIN };
+enum { HSPZ__GATE_AUTO, HSPZ__GATE_WARP, HSPZ__GATE_THREAD, HSPZ__GATE_JOIN };
 enum { HSPZ__BUCKETS_AUTO, HSPZ__BUCKETS_ON, HSPZ__BUCKETS_OFF };
 #define HSPZ__STAGING ((uint64_t)8 << 20) /* bytes of a pinned buffer */
 #define HSPZ__UPLOADERS 4
@@ -193,6 +193,9 @@ void hspz__cuda_clear_query(hspz__cuda *cuda, uint32_t slot);
 
 /* ---- backend_cuda_join.c, backend_cuda_seeds.c: windows first .. end - 1 of the request, end > first */
 
+/* Whether settings, matrix, x-drop and device let the gates work that use the filter. */
+int hspz__cuda_can_join(const hspz__cuda *cuda);
+int hspz__cuda_can_screen(const hspz__cuda *cuda);
 /* Warps of a block of the join kernel, 0 when the device has too little shared memory for it. */
 uint32_t hspz__cuda_join_warps(const hspz__cuda *cuda);
 /* *declined: the MAX_HITS chunks are too many to label; the seed pipeline has to do windows *next .. end - 1. */

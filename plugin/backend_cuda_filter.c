@@ -132,3 +132,16 @@ void hspz__cuda_filter_init(hspz__cuda_filter *filter, const hspz__plan *plan, u
     const int32_t drift = u[0] + u[1] + u[2] + u[3];
     filter->useful = drift < 0 && (int64_t)filter->headroom * 4 < (int64_t)-drift * 200;
 }
+
+int hspz__cuda_can_join(const hspz__cuda *cuda)
+{
+    const uint32_t gate = cuda->knobs.gate;
+    return (gate == HSPZ__GATE_AUTO || gate == HSPZ__GATE_JOIN) && cuda->filter.useful &&
+           cuda->plan->dedup != HSPZ_DEDUP_LASTZ && hspz__cuda_join_warps(cuda) > 0;
+}
+
+int hspz__cuda_can_screen(const hspz__cuda *cuda)
+{
+    return cuda->knobs.gate != HSPZ__GATE_WARP && cuda->filter.useful &&
+           cuda->properties.sharedMemPerBlockOptin >= HSPZ__FILTER_ENTRIES * sizeof(uint32_t);
+}

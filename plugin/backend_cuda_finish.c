@@ -49,6 +49,7 @@ hspz_status hspz__cuda_temp_bytes(hspz__cuda *cuda, uint64_t capacity, size_t *b
         result = hspz__cuda_scan_steps(NULL, &need[3], NULL, capacity, cuda->stream);
     for (int i = 0; i < 4; i++)
         *bytes = need[i] > *bytes ? need[i] : *bytes;
+    *bytes += 1 << 18; /* fewer elements may be sorted in another way */
     return hspz__cuda_check(result, "sizing device scratch", error);
 }
 

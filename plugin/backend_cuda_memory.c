@@ -116,11 +116,25 @@ uint64_t hspz__cuda_budget(hspz__cuda *cuda)
 
 #define ALIGNMENT 256u
 
+/* Under AddressSanitizer device memory is the emulator's host memory: arrays get a forbidden gap behind them. */
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#define GAP 256u
+#else
+#define GAP 0u
+#define ASAN_UNPOISON_MEMORY_REGION(start, bytes) ((void)(start), (void)(bytes))
+#define ASAN_POISON_MEMORY_REGION(start, bytes) ((void)(start), (void)(bytes))
+#endif
+
 void *hspz__cuda_take(hspz__cuda_arena *arena, uint64_t count, uint64_t size)
 {
     const uint64_t bytes = (count * size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    void *start = arena->base != NULL ? arena->base + arena->used : NULL;
-    arena->used += bytes;
+    unsigned char *start = arena->base != NULL ? arena->base + arena->used : NULL;
+    arena->used += bytes + GAP;
+    if (start != NULL && GAP > 0) {
+        ASAN_UNPOISON_MEMORY_REGION(start, bytes);
+        ASAN_POISON_MEMORY_REGION(start + count * size, bytes - count * size + GAP);
+    }
     return start;
 }
 

@@ -361,8 +361,13 @@ static hspz_status gate_anchors(seed_run *run, uint32_t count)
         DO("timing the gate", cudaEventRecord(cuda->event[0], cuda->stream));
     if (buckets)
         HSPZ__TRY(bucket_anchors(run, count, &anchors, &ids));
-    DO("gating anchors", hspz__cuda_gate(anchors, ids, count, &call->target, &call->strand, &cuda->rules,
-                                         run->flags, cuda->stream));
+    if (hspz__cuda_can_screen(cuda))
+        DO("gating anchors",
+           hspz__cuda_screen(anchors, ids, count, &call->target, &call->strand, &cuda->filter,
+                             2 * (unsigned)cuda->properties.multiProcessorCount, run->flags, cuda->stream));
+    else
+        DO("gating anchors", hspz__cuda_gate(anchors, ids, count, &call->target, &call->strand, &cuda->rules,
+                                             run->flags, cuda->stream));
     if (measure) {
         float milliseconds = 0.0f;
         DO("timing the gate", cudaEventRecord(cuda->event[1], cuda->stream));

@@ -58,34 +58,38 @@ static hspz_status allocate_sequence(hspz__cuda *cuda, hspz__cuda_sequence *s, u
 
 /* Uploads and encodes; `minus` may be NULL. Waits. */
 static hspz_status encode(hspz__cuda *cuda, const char *what, const uint8_t *bases, uint64_t length,
-                          uint32_t salt, const hspz__cuda_sequence *plus, const hspz__cuda_sequence *minus,
+                          uint32_t salt, hspz__cuda_sequence *plus, hspz__cuda_sequence *minus,
                           double *transfer, hspz_error *error)
 {
-    const uint64_t place =
-        (length + 255) / 256 * 256; /* the offset of a bad byte is reported behind the bases */
-    unsigned long long bad = UINT64_MAX;
-    HSPZ__TRY(hspz__cuda_reserve(cuda, &cuda->ascii, place + sizeof bad, "bases on their way to the device",
+    const uint64_t place = (length + 255) / 256 * 256; /* what the kernel notes stands behind the bases */
+    unsigned long long notes[2] = {UINT64_MAX, UINT64_MAX};
+    HSPZ__TRY(hspz__cuda_reserve(cuda, &cuda->ascii, place + sizeof notes, "bases on their way to the device",
                                  error));
     uint8_t *ascii = cuda->ascii.start;
-    unsigned long long *bad_on_device = (unsigned long long *)(void *)(ascii + place);
+    unsigned long long *on_device = (unsigned long long *)(void *)(ascii + place);
     const double start = now();
     HSPZ__TRY(hspz__cuda_upload(cuda, ascii, bases, length, error));
     *transfer += now() - start;
-    HSPZ__TRY(hspz__cuda_check(cudaMemsetAsync(bad_on_device, 0xff, sizeof bad, cuda->upload_stream),
+    HSPZ__TRY(hspz__cuda_check(cudaMemsetAsync(on_device, 0xff, sizeof notes, cuda->upload_stream),
                                "encoding", error));
     HSPZ__TRY(
         hspz__cuda_check(hspz__cuda_encode(ascii, (uint32_t)length, cuda->class_of, cuda->filter.odd_classes,
                                            salt, &plus->strand, minus != NULL ? &minus->strand : NULL,
-                                           bad_on_device, cuda->upload_stream),
+                                           on_device, cuda->upload_stream),
                          "encoding", error));
     HSPZ__TRY(hspz__cuda_check(
-        cudaMemcpyAsync(&bad, bad_on_device, sizeof bad, cudaMemcpyDeviceToHost, cuda->upload_stream),
+        cudaMemcpyAsync(notes, on_device, sizeof notes, cudaMemcpyDeviceToHost, cuda->upload_stream),
         "encoding", error));
     HSPZ__TRY(hspz__cuda_check(cudaStreamSynchronize(cuda->upload_stream), "encoding", error));
-    if (bad != UINT64_MAX)
+    if (notes[0] != UINT64_MAX)
         return hspz__fail(error, HSPZ_E_ARGUMENT,
                           "byte 0x%02x at offset %llu of the %s is no nucleotide code and not '&'",
-                          bases[bad], bad, what);
+                          bases[notes[0]], notes[0], what);
+    if (notes[1] == UINT64_MAX) { /* no odd symbol: nothing to look up */
+        plus->strand.odd = NULL;
+        if (minus != NULL)
+            minus->strand.odd = NULL;
+    }
     return HSPZ_OK;
 }
 
@@ -236,15 +240,6 @@ static hspz_status make_contexts(hspz__cuda *cuda, hspz_error *error)
                             "making the target's contexts", error);
 }
 
-/* The fast gate needs its own index, a matrix that lets the filter reject, and room for its table. */
-static int can_join(const hspz__cuda *cuda)
-{
-    return cuda->target.own_index && cuda->plan->dedup != HSPZ_DEDUP_LASTZ &&
-           (cuda->knobs.gate == HSPZ__GATE_JOIN ||
-            (cuda->knobs.gate == HSPZ__GATE_AUTO && cuda->filter.useful)) &&
-           cuda->filter.useful && hspz__cuda_join_warps(cuda) > 0;
-}
-
 static hspz_status set_target(hspz__cuda *cuda, const hspz_target *target, double *transfer,
                               hspz_error *error)
 {
@@ -254,7 +249,7 @@ static hspz_status set_target(hspz__cuda *cuda, const hspz_target *target, doubl
                      error));
     HSPZ__TRY(target->index_table != NULL ? import_index(cuda, target, transfer, error)
                                           : build_index(cuda, target->length, error));
-    t->join = can_join(cuda);
+    t->join = t->own_index && hspz__cuda_can_join(cuda);
     if (t->join && t->index.count > 0)
         HSPZ__TRY(make_contexts(cuda, error));
     return hspz__cuda_check(cudaStreamSynchronize(cuda->stream), "indexing the target", error);

@@ -21,7 +21,7 @@ __device__ __forceinline__ uint32_t random_code(uint32_t i, uint32_t salt)
 /* 32 bases from `first` on, which may lie outside the sequence: only codes are made there. */
 __device__ void encode_group(const uint8_t *ascii, uint32_t length, const uint8_t *class_of,
                              uint32_t odd_classes, uint32_t salt, bool reverse, int64_t first,
-                             const hspz__cuda_strand &out, unsigned long long *bad)
+                             const hspz__cuda_strand &out, unsigned long long *notes)
 {
     uint32_t classes[4] = {0, 0, 0, 0}, codes[2] = {0, 0}, odd = 0;
 #pragma unroll
@@ -32,7 +32,7 @@ __device__ void encode_group(const uint8_t *ascii, uint32_t length, const uint8_
             const int64_t from = reverse ? (int64_t)length - 1 - i : i;
             symbol = class_of[ascii[from]];
             if (symbol == 0xff) {
-                atomicMin(bad, (unsigned long long)from);
+                atomicMin(&notes[0], (unsigned long long)from);
                 symbol = HSPZ__SEPARATOR;
             }
             if (reverse && symbol <= HSPZ__T)
@@ -52,11 +52,13 @@ __device__ void encode_group(const uint8_t *ascii, uint32_t length, const uint8_
         out.classes[4 * group + k] = classes[k];
     if (out.odd != NULL)
         out.odd[group] = odd;
+    if (odd != 0)
+        atomicMin(&notes[1], (unsigned long long)first);
 }
 
 __global__ void encode_kernel(const uint8_t *ascii, uint32_t length, const uint8_t *class_of,
                               uint32_t odd_classes, uint32_t salt, hspz__cuda_strand plus,
-                              hspz__cuda_strand minus, bool both, unsigned long long *bad)
+                              hspz__cuda_strand minus, bool both, unsigned long long *notes)
 {
     __shared__ uint8_t table[256];
     for (unsigned i = threadIdx.x; i < 256; i += blockDim.x)
@@ -65,19 +67,19 @@ __global__ void encode_kernel(const uint8_t *ascii, uint32_t length, const uint8
     const int64_t pad = HSPZ__CUDA_PAD / 32, groups = ((int64_t)length + 31) / 32 + 2 * pad;
     for (int64_t g = (int64_t)hspz__thread(); g < groups; g += (int64_t)hspz__threads()) {
         const int64_t first = 32 * (g - pad);
-        encode_group(ascii, length, table, odd_classes, salt, false, first, plus, bad);
+        encode_group(ascii, length, table, odd_classes, salt, false, first, plus, notes);
         if (both)
-            encode_group(ascii, length, table, odd_classes, salt ^ 0x5bd1e995u, true, first, minus, bad);
+            encode_group(ascii, length, table, odd_classes, salt ^ 0x5bd1e995u, true, first, minus, notes);
     }
 }
 
 cudaError_t hspz__cuda_encode(const uint8_t *ascii, uint32_t length, const uint8_t *class_of,
                               uint32_t odd_classes, uint32_t salt, const hspz__cuda_strand *plus,
-                              const hspz__cuda_strand *minus, unsigned long long *bad, cudaStream_t stream)
+                              const hspz__cuda_strand *minus, unsigned long long *notes, cudaStream_t stream)
 {
     const unsigned grid = hspz__grid((uint64_t)length / 32 + 1 + 2 * (HSPZ__CUDA_PAD / 32), 128, 1u << 20);
     const hspz__cuda_strand a = *plus, b = minus != NULL ? *minus : *plus;
     const bool both = minus != NULL;
     return HSPZ__LAUNCH(encode_kernel, grid, 128, 0, stream, ascii, length, class_of, odd_classes, salt, a, b,
-                        both, bad);
+                        both, notes);
 }

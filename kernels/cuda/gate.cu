@@ -5,7 +5,7 @@
  * the stop. An edge of a block counts as a stop. A side that has enough for the threshold ends the scan: only the decision
  * is wanted. Integers throughout; V = int64_t where scores or x-drop are large.
  */
-#include "device.cuh"
+#include "filter.cuh"
 #include "gate.h"
 
 /* 8 classes from base i on, which must not be negative. */
@@ -132,6 +132,49 @@ cudaError_t hspz__cuda_gate(const uint64_t *anchors, const uint32_t *ids, uint32
     if (rules->wide)
         return HSPZ__LAUNCH(gate_kernel<int64_t>, grid, 128, 0, stream, anchors, ids, count, t, q, u, flags);
     return HSPZ__LAUNCH(gate_kernel<int32_t>, grid, 128, 0, stream, anchors, ids, count, t, q, u, flags);
+}
+
+/* ---- the filter, a thread an anchor */
+
+#define SCREEN_THREADS 512
+
+__global__ void __launch_bounds__(SCREEN_THREADS)
+    screen_kernel(const uint64_t *anchors, const uint32_t *ids, uint32_t count, hspz__cuda_strand target,
+                  hspz__cuda_strand query, hspz__cuda_filter filter, uint32_t *flags)
+{
+    HSPZ__DYNAMIC_SHARED(shared);
+    uint32_t *const table = (uint32_t *)shared;
+    for (unsigned i = threadIdx.x; i < HSPZ__FILTER_ENTRIES; i += blockDim.x)
+        table[i] = filter.table[i];
+    __syncthreads();
+    for (uint64_t i = hspz__thread(); i < count; i += hspz__threads()) {
+        const uint32_t r = (uint32_t)(anchors[i] >> 32), q = (uint32_t)anchors[i];
+        hspz__side right = {0, filter.headroom}, left = {0, filter.headroom};
+        bool keep = false;
+        for (uint32_t off = 0; !keep && (right.h >= 0 || left.h >= 0); off += 14) {
+            if (right.h >= 0)
+                keep = hspz__filter_on<false>(target, query, table, filter.headroom, &right, r, q, off);
+            if (left.h >= 0)
+                keep = hspz__filter_on<true>(target, query, table, filter.headroom, &left, r, q, off) || keep;
+            keep = keep || right.m + left.m >= filter.keep;
+        }
+        flags[ids != NULL ? ids[i] : (uint32_t)i] = keep;
+    }
+}
+
+cudaError_t hspz__cuda_screen(const uint64_t *anchors, const uint32_t *ids, uint32_t count,
+                              const hspz__cuda_strand *target, const hspz__cuda_strand *query,
+                              const hspz__cuda_filter *filter, unsigned blocks, uint32_t *flags,
+                              cudaStream_t stream)
+{
+    const hspz__cuda_strand t = *target, q = *query;
+    const hspz__cuda_filter f = *filter;
+    const size_t shared = HSPZ__FILTER_ENTRIES * sizeof(uint32_t);
+    const cudaError_t error = HSPZ__RAISE_SHARED(screen_kernel, shared);
+    if (error != cudaSuccess)
+        return error;
+    return HSPZ__LAUNCH(screen_kernel, hspz__grid(count, SCREEN_THREADS, blocks), SCREEN_THREADS, shared,
+                        stream, anchors, ids, count, t, q, f, flags);
 }
 
 __global__ void number_kernel(uint32_t *ids, uint32_t count)

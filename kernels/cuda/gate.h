@@ -6,6 +6,7 @@
 #define HSPZ__CUDA_GATE_H
 
 #include "cuda_types.h"
+#include "filter.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,6 +17,12 @@ extern "C" {
 cudaError_t hspz__cuda_gate(const uint64_t *anchors, const uint32_t *ids, uint32_t count,
                             const hspz__cuda_strand *target, const hspz__cuda_strand *query,
                             const hspz__cuda_rules *rules, uint32_t *flags, cudaStream_t stream);
+/* The same by the upper-bound filter, one thread an anchor: flags[id] = 0 only where the total cannot reach the threshold; what is
+ * flagged is decided by the exact extension. Needs HSPZ__FILTER_ENTRIES words of shared memory. */
+cudaError_t hspz__cuda_screen(const uint64_t *anchors, const uint32_t *ids, uint32_t count,
+                              const hspz__cuda_strand *target, const hspz__cuda_strand *query,
+                              const hspz__cuda_filter *filter, unsigned blocks, uint32_t *flags,
+                              cudaStream_t stream);
 /* ids[i] = i. */
 cudaError_t hspz__cuda_number(uint32_t *ids, uint32_t count, cudaStream_t stream);
 /* Stable compaction: before = exclusive prefix sums of flags. Sort keys and raw ranks (first_rank + i) of the survivors go to

@@ -9,7 +9,7 @@
  * Cost: about 15 shared-memory lookups and 200 instructions a hit; device memory is read 3 to 11 bytes a hit. The table
  * (64 KiB) and the lists leave room for one block of up to 24 warps on an SM.
  */
-#include "device.cuh"
+#include "filter.cuh"
 #include "join.h"
 
 #define GROUP 16u    /* query windows a warp takes */
@@ -189,32 +189,6 @@ __device__ __forceinline__ void push_found(const hspz__cuda_join &j, warp_space 
         flush_found(j, space, queue, 32);
 }
 
-/* Two blocks of a side that has not stopped, `off` bases from the window; true when an odd symbol makes it undecidable. */
-template <bool LEFT>
-__device__ __forceinline__ bool go_on(const hspz__cuda_join &j, const uint32_t *table, hspz__side *side,
-                                      uint32_t t_edge, uint32_t q_edge, uint32_t off)
-{
-    const uint32_t t_room = LEFT ? t_edge : j.target.length - t_edge,
-                   q_room = LEFT ? q_edge : j.query.length - q_edge;
-    if (off >= (t_room < q_room ? t_room : q_room)) {
-        side->h = HSPZ__FILTER_DEAD; /* the block's edge ends the scan */
-        return false;
-    }
-    const int64_t t = LEFT ? (int64_t)t_edge - off - 14 : (int64_t)t_edge + off;
-    const int64_t q = LEFT ? (int64_t)q_edge - off - 14 : (int64_t)q_edge + off;
-    if ((j.target.odd != NULL && hspz__any_odd(j.target.odd, t, t + 14, j.target.length)) ||
-        (j.query.odd != NULL && hspz__any_odd(j.query.odd, q, q + 14, j.query.length)))
-        return true;
-    uint32_t x = hspz__codes(j.target.codes, t) ^ hspz__codes(j.query.codes, q);
-    if (LEFT) { /* nearest base first: reverse the bits, then swap the two of each base back */
-        x = __brev(x) >> 4;
-        x = (x & 0x55555555u) << 1 | (x >> 1 & 0x55555555u);
-    }
-    hspz__side_step(side, table[x & (HSPZ__FILTER_ENTRIES - 1)], j.filter.headroom);
-    hspz__side_step(side, table[x >> 14 & (HSPZ__FILTER_ENTRIES - 1)], j.filter.headroom);
-    return false;
-}
-
 /* Takes the last `count` pending hits to their end. */
 __device__ void work_pending(const hspz__cuda_join &j, const uint32_t *table, warp_space *space,
                              queues *queue, unsigned count)
@@ -233,9 +207,12 @@ __device__ void work_pending(const hspz__cuda_join &j, const uint32_t *table, wa
         uint32_t off = HSPZ__FILTER_SIDE * HSPZ__FILTER_BLOCK;
         while (!found && (right.h >= 0 || left.h >= 0)) {
             if (right.h >= 0)
-                found = go_on<false>(j, table, &right, r, q, off);
+                found =
+                    hspz__filter_on<false>(j.target, j.query, table, j.filter.headroom, &right, r, q, off);
             if (left.h >= 0)
-                found = go_on<true>(j, table, &left, r - j.word.window, q - j.word.window, off) || found;
+                found = hspz__filter_on<true>(j.target, j.query, table, j.filter.headroom, &left,
+                                              r - j.word.window, q - j.word.window, off) ||
+                        found;
             off += 14;
             if (right.m + (left.m > best ? left.m : best) >= j.filter.keep)
                 found = true;

@@ -458,7 +458,7 @@ static void make_knobs(side *s)
 {
     s->knob_count = 0;
     if (one_in(3))
-        set_knob(s, "gate", "warp");
+        set_knob(s, "gate", one_in(3) ? "thread" : "warp");
     if (one_in(2))
         set_knob(s, "HSPZ_REF_BUCKETS", one_in(2) ? "1" : "0");
     if (one_in(4))
@@ -468,7 +468,7 @@ static void make_knobs(side *s)
     if (one_in(4))
         set_knob(s, "cuda.extend", "warp");
     if (one_in(3))
-        set_number(s, "cuda.expand_density", below(40));
+        set_number(s, "expand.density", 1 + below(40));
     if (one_in(3))
         set_number(s, "cuda.piece_hits", 100 + below(5000));
     if (one_in(3))
