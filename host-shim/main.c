@@ -1,6 +1,6 @@
 /* main.c -- the command `hspz`: reads the options, runs one subcommand, says what went wrong, answers the exit code.
  *
- * SIGINT and SIGTERM set a flag that every long call polls through the host services: engines return, staged files are taken
+ * SIGINT, SIGTERM and SIGHUP set a flag that every long call polls through the host services: engines return, staged files are taken
  * away, and the process ends by the same signal. A second one ends it at once.
  */
 #include "clock.h"
@@ -35,10 +35,13 @@ static void on_signal(int number)
 
 static void install_handlers(void)
 {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND}, before;
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (sigaction(numbers[i], NULL, &before) == 0 &&
+            before.sa_handler != SIG_IGN) /* nohup, & in a script */
+            sigaction(numbers[i], &action, NULL);
     signal(SIGPIPE, SIG_IGN); /* a reader that went away is a failed write, with a sentence */
     signal(SIGXFSZ, SIG_IGN); /* and so is a file that may not grow */
 }

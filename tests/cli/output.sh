@@ -168,12 +168,25 @@ FAKE_NOTICE='no GPU here, using the CPU' "$hspz" align t.fa q.fa --plugin "$fake
 report $? "an engine's notice is shown as a warning"
 
 awk 'BEGIN { print ">r"; for (i = 0; i < 20000; i++) printf "CA"; print "" }' >slow.fa
-"$hspz" align slow.fa slow.fa --plugin "$oracle" -o slow >out 2>err &
+set -m # else bash starts background jobs with SIGINT ignored
+for signal in INT:130 TERM:143 HUP:129; do
+    "$hspz" align slow.fa slow.fa --plugin "$oracle" -o slow >out 2>err &
+    pid=$!
+    sleep 1
+    kill "-${signal%:*}" $pid
+    wait $pid
+    [ $? -eq "${signal#*:}" ] && grep -q 'stopped by signal' err && [ -z "$(find . -name '*slow*' -not -name slow.fa)" ]
+    report $? "SIG${signal%:*} ends a search, by that signal, and leaves nothing"
+done
+set +m
+(trap '' INT && exec "$hspz" align slow.fa slow.fa --plugin "$oracle" -o slow >out 2>err) &
 pid=$!
-sleep 2
+sleep 1
 kill -INT $pid
+sleep 0.2
+kill -TERM $pid
 wait $pid
-[ $? -eq 130 ] && grep -q 'stopped by signal 2' err && [ -z "$(find . -name '*slow*' -not -name slow.fa)" ]
-report $? "SIGINT ends a search, by that signal, and leaves nothing"
+[ $? -eq 143 ]
+report $? "a SIGINT that the caller ignores stays ignored"
 
 finish
