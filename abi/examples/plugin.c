@@ -3,7 +3,7 @@
  *   cc -std=c11 -shared -fPIC -fvisibility=hidden -I.. plugin.c -lm -o my_plugin.so && hspz conform ./my_plugin.so
  *
  * It offers find_hsps with the dedup policy `none` and nothing else, and says so in its capabilities. The search is SPEC's
- * in its plainest form: a table of chains from seed word to target positions, a scan to either side of each hit, a
+ * in its plainest form: chains of target positions by seed word, a scan to either side of each hit, a
  * threshold. Each part carries the rule of hspz_abi.h that it keeps; those are what a plugin must not get wrong.
  */
 #include "hspz_abi.h"
@@ -30,8 +30,8 @@ struct hspz_engine {
     hspz_host_services services;       /* a private copy: gaps stay NULL */
     uint8_t *target, *query[SLOTS][2]; /* classes; [slot][strand] */
     uint64_t target_length, query_length[SLOTS];
-    uint32_t *head,
-        *next; /* word -> last target position, position -> the one before it with the same word */
+    uint32_t mask;         /* a word's chain is word & mask */
+    uint32_t *head, *next; /* chain -> last target position, position -> the one before it in its chain */
     hspz_statistics statistics;
     uint64_t asked;
     char last_error[HSPZ_ERROR_TEXT];
@@ -321,21 +321,26 @@ static uint32_t word_at(const hspz_engine *e, const uint8_t *window)
     return word;
 }
 
-/* Chains grow at the front, so that they run from the last position to the first: the order in which hits are listed. */
+/* A chain holds the words that agree in their low bits; there are about as many chains as bases. Chains grow at the front,
+ * so that they run from the last position to the first: the order in which hits are listed. */
 static hspz_status make_index(hspz_engine *e, hspz_error *error)
 {
-    const uint64_t words = 1ull << e->bits, length = e->target_length, step = e->params.step;
-    e->head = allocate(e, words * sizeof *e->head);
+    const uint64_t length = e->target_length, step = e->params.step;
+    uint64_t chains = 1;
+    while (chains < length && chains < 1ull << e->bits)
+        chains *= 2;
+    e->mask = (uint32_t)(chains - 1);
+    e->head = allocate(e, chains * sizeof *e->head);
     e->next = allocate(e, length * sizeof *e->next);
     if (e->head == NULL || e->next == NULL)
         return fail(e, error, HSPZ_E_MEMORY, "out of memory for the index");
-    memset(e->head, 0xff, words * sizeof *e->head);
+    memset(e->head, 0xff, chains * sizeof *e->head);
     for (uint64_t p = step - (e->width + 1) % step; p + e->width <= length; p += step) {
         uint32_t word = word_at(e, e->target + p);
         if (word == NONE)
             continue;
-        e->next[p] = e->head[word];
-        e->head[word] = (uint32_t)p;
+        e->next[p] = e->head[word & e->mask];
+        e->head[word & e->mask] = (uint32_t)p;
         e->statistics.target_positions++;
     }
     return HSPZ_OK;
@@ -482,7 +487,9 @@ static hspz_status try_word(hspz_engine *e, uint32_t word, const uint8_t *query,
                             uint64_t q, const hspz_find_request *f, const hspz_sink *sink, hspz_error *error)
 {
     e->statistics.seeds++;
-    for (uint32_t t = e->head[word]; t != NONE; t = e->next[t]) {
+    for (uint32_t t = e->head[word & e->mask]; t != NONE; t = e->next[t]) {
+        if (word_at(e, e->target + t) != word)
+            continue; /* another word of the chain */
         e->statistics.hits++;
         if (cancelled(e, q - f->begin, f->end - f->begin + 1))
             return fail(e, error, HSPZ_E_CANCELLED, "cancelled by the host");
