@@ -99,27 +99,44 @@ static void make_table(counting *c)
 
 /* ---- hits of batches */
 
+/* Adds up the hits of window starts [begin, end), which lie in one batch. The table is larger than any cache: its entries are asked
+ * for 64 windows at a time. */
+static uint64_t count_run(const hspz__call *call, uint64_t begin, uint64_t end)
+{
+    const hspz__cpu *cpu = call->cpu;
+    uint64_t windows[64], hits = 0;
+    for (uint64_t base = begin & ~UINT64_C(63); base < end; base += 64) {
+        uint64_t valid = hspz__valid_windows(call->query, cpu->plan->pattern_length, base);
+        if (base < begin)
+            valid &= ~UINT64_C(0) << (begin - base);
+        if (end - base < 64)
+            valid &= (UINT64_C(1) << (end - base)) - 1;
+        const uint8_t *packed = call->query->packed + (base + HSPZ__PACKED_MARGIN) / 4;
+        const uint32_t n = cpu->kernels->keys(&cpu->keys.rule, packed, base, valid, windows);
+        if (cpu->neighbours != NULL)
+            for (uint32_t i = 0; i < n; i++)
+                __builtin_prefetch(&cpu->neighbours[windows[i] >> 32]);
+        for (uint32_t i = 0; i < n; i++)
+            hits += hits_of_key(cpu, (uint32_t)(windows[i] >> 32));
+    }
+    return hits;
+}
+
 static hspz_status count_piece(void *context, uint32_t worker, uint64_t item)
 {
     (void)worker;
     counting *c = context;
-    const hspz__cpu *cpu = c->call->cpu;
     const hspz__chunks *range = c->range;
-    const uint64_t first = range->begin + item * PIECE;
-    const uint64_t end = range->end - first < PIECE ? range->end : first + PIECE;
-    uint64_t batch = (first - range->begin) / range->batch_size;
-    uint64_t next = range->begin + (batch + 1) * range->batch_size; /* where the next batch begins */
-    uint64_t hits = 0;
-    for (uint64_t p = first; p < end; p++) {
-        if (p == next) {
-            atomic_fetch_add(&c->batch_hits[batch++], hits);
-            next += range->batch_size;
-            hits = 0;
-        }
-        if (valid_at(c->call, p))
-            hits += hits_of_key(cpu, hspz__key_at(&cpu->keys, c->call->query, p));
+    uint64_t at = range->begin + item * PIECE;
+    const uint64_t end = range->end - at < PIECE ? range->end : at + PIECE;
+    while (at < end) {
+        const uint64_t batch = (at - range->begin) / range->batch_size;
+        const uint64_t next =
+            range->begin + (batch + 1) * range->batch_size; /* where the next batch begins */
+        const uint64_t stop = next < end ? next : end;
+        atomic_fetch_add(&c->batch_hits[batch], count_run(c->call, at, stop));
+        at = stop;
     }
-    atomic_fetch_add(&c->batch_hits[batch], hits);
     return HSPZ_OK;
 }
 

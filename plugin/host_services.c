@@ -16,13 +16,10 @@
 #define HUGE_PAGE (UINT64_C(1) << 21)
 
 /* Large arrays are touched all over: huge pages save most of their page faults and address misses. A hint only. */
-static void hint_huge(unsigned char *block, uint64_t bytes)
+static void hint_huge(void *block, uint64_t bytes)
 {
 #ifdef MADV_HUGEPAGE
-    const uintptr_t begin = ((uintptr_t)block + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
-    const uintptr_t end = ((uintptr_t)block + bytes) & ~(uintptr_t)(HUGE_PAGE - 1);
-    if (bytes >= 2 * HUGE_PAGE && end > begin)
-        (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+    (void)madvise(block, bytes & ~(HUGE_PAGE - 1), MADV_HUGEPAGE);
 #else
     (void)block;
     (void)bytes;
@@ -57,14 +54,16 @@ void *hspz__alloc(hspz__host *host, uint64_t count, uint64_t size)
     if (size != 0 && count > (SIZE_MAX - 2 * HEADER) / size)
         return NULL;
     uint64_t bytes = (count * size + 2 * HEADER - 1) & ~(uint64_t)(HEADER - 1);
+    const uint64_t alignment = bytes >= HUGE_PAGE ? HUGE_PAGE : HEADER;
     unsigned char *block = NULL;
     if (host->services.alloc != NULL)
-        block = host->services.alloc(host->services.ctx, bytes, HEADER);
-    else
-        block = aligned_alloc(HEADER, bytes);
+        block = host->services.alloc(host->services.ctx, bytes, alignment);
+    else if (bytes <= SIZE_MAX - alignment)
+        block = aligned_alloc(alignment, (bytes + alignment - 1) & ~(alignment - 1));
     if (block == NULL)
         return NULL;
-    hint_huge(block, bytes);
+    if (bytes >= HUGE_PAGE && (uintptr_t)block % HUGE_PAGE == 0)
+        hint_huge(block, bytes);
     memcpy(block, &bytes, sizeof bytes);
     count_bytes(host, bytes);
     return block + HEADER;
