@@ -45,6 +45,9 @@ static void destroy(void *state)
     for (uint32_t i = 0; cpu->mark_lists != NULL && i < hspz__pool_threads(cpu->pool); i++)
         hspz__mark_lists_free(&cpu->mark_lists[i], host);
     hspz__free(host, cpu->mark_lists);
+    for (uint32_t i = 0; cpu->spare != NULL && i < hspz__pool_threads(cpu->pool); i++)
+        hspz__scratch_free(&cpu->spare[i], host);
+    hspz__free(host, cpu->spare);
     for (uint32_t i = 0; cpu->survivors != NULL && i < hspz__pool_threads(cpu->pool); i++)
         hspz__anchors_free(&cpu->survivors[i], host);
     hspz__free(host, cpu->survivors);
@@ -79,11 +82,14 @@ static hspz_status read_knobs(hspz__cpu *cpu, hspz_error *error)
         return hspz__fail(error, HSPZ_E_MEMORY, "%lld threads cannot be started", (long long)threads);
     cpu->survivors = hspz__alloc(cpu->host, (uint64_t)threads, sizeof *cpu->survivors);
     cpu->mark_lists = hspz__alloc(cpu->host, (uint64_t)threads, sizeof *cpu->mark_lists);
+    cpu->spare = hspz__alloc(cpu->host, (uint64_t)threads, sizeof *cpu->spare);
+    if (cpu->spare != NULL)
+        memset(cpu->spare, 0, (uint64_t)threads * sizeof *cpu->spare);
     if (cpu->survivors != NULL)
         memset(cpu->survivors, 0, (uint64_t)threads * sizeof *cpu->survivors);
     if (cpu->mark_lists != NULL)
         memset(cpu->mark_lists, 0, (uint64_t)threads * sizeof *cpu->mark_lists);
-    if (cpu->survivors == NULL || cpu->mark_lists == NULL)
+    if (cpu->survivors == NULL || cpu->spare == NULL || cpu->mark_lists == NULL)
         return hspz__fail(error, HSPZ_E_MEMORY, "no memory for %lld threads", (long long)threads);
     return HSPZ_OK;
 }

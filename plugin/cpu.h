@@ -36,6 +36,7 @@ typedef struct hspz__cpu {
     hspz__scratch pairs, contexts; /* memory that calls hand on to each other */
     hspz__words query_words;
     hspz__anchors *survivors;     /* [threads] */
+    hspz__scratch *spare;         /* [threads] */
     hspz__mark_lists *mark_lists; /* [threads], dedup lastz */
     uint32_t *neighbours;         /* hits of a query position by key; NULL until chunks.c makes it */
     hspz__cpu_slot slots[16];
@@ -121,6 +122,7 @@ typedef struct hspz__extension {
     hspz__label_kind kind;
     uint64_t constant;
     const hspz__chunks *chunks;
+    bool distinct; /* no anchor comes twice */
 } hspz__extension;
 
 /* Extends all anchors of the `lists` lists and appends accepted segments to `found`, equal ones with the same label once (except

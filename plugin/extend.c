@@ -11,7 +11,8 @@
 #include <string.h>
 
 #define BUCKETS_MAX 2048u
-#define LEFTS 512u /* left extents at a time */
+#define LEFTS 512u   /* left extents at a time */
+#define DENSE 65536u /* least keys of a bucket for which a bitmap is tried */
 
 typedef struct worker_state {
     hspz__found_list found;
@@ -20,6 +21,8 @@ typedef struct worker_state {
     hspz__found
         last; /* the segment before on the diagonal, if any; its score is INT32_MIN when it was not accepted */
     bool any;
+    uint64_t label, label_begin, label_end; /* the batch of query positions [label_begin, label_end) */
+    hspz__scratch bits, spare;              /* for the sort; `spare` for right extents too */
 } worker_state;
 
 typedef struct extension {
@@ -32,7 +35,6 @@ typedef struct extension {
     uint64_t *places; /* [block][bucket] */
     uint64_t *begin;  /* [buckets + 1] */
     uint64_t *keys;   /* diagonal in the bucket << 32 | q */
-    uint64_t *spare;  /* as many: the sort's other array, and then right extents */
     worker_state *workers;
 } extension;
 
@@ -191,11 +193,25 @@ uint64_t *hspz__sort_keys(uint64_t *keys, uint64_t *spare, uint64_t count, uint3
     return keys;
 }
 
-static uint64_t label_of(const extension *e, uint32_t r, uint32_t q)
+/* Neighbouring anchors mostly lie in one batch, whose bounds are kept. */
+static uint64_t batch_of(const extension *e, worker_state *w, uint32_t r, uint32_t q)
+{
+    const hspz__chunks *chunks = e->how->chunks;
+    if (chunks->split)
+        return hspz__chunks_label(chunks, e->call, r, q);
+    if (q >= w->label_begin && q < w->label_end)
+        return w->label;
+    w->label = hspz__chunks_label(chunks, e->call, r, q);
+    w->label_begin = chunks->begin + w->label * chunks->batch_size + e->call->cpu->plan->pattern_length;
+    w->label_end = w->label_begin + chunks->batch_size;
+    return w->label;
+}
+
+static uint64_t label_of(const extension *e, worker_state *w, uint32_t r, uint32_t q)
 {
     switch (e->how->kind) {
     case HSPZ__LABEL_CHUNK:
-        return hspz__chunks_label(e->how->chunks, e->call, r, q);
+        return batch_of(e, w, r, q);
     case HSPZ__LABEL_ANCHOR:
         return (uint64_t)r << 32 | q;
     case HSPZ__LABEL_CONSTANT:
@@ -231,7 +247,7 @@ static hspz_status collect(extension *e, worker_state *w, uint64_t first, uint64
         if (w->last.hsp.score == INT32_MIN)
             continue;
         w->accepted++;
-        const uint64_t label = label_of(e, r, q);
+        const uint64_t label = label_of(e, w, r, q);
         if (same && label == w->last.label)
             continue;
         w->last.label = label;
@@ -242,31 +258,84 @@ static hspz_status collect(extension *e, worker_state *w, uint64_t first, uint64
     return status;
 }
 
+/* The extents of a diagonal's sorted anchors; `right` has room for as many. */
+static hspz_status work_diagonal(extension *e, worker_state *w, uint64_t bucket, const uint64_t *keys,
+                                 uint64_t n, hspz__reach *right)
+{
+    hspz__diagonal *d = &w->diagonal;
+    d->call = e->call;
+    d->shift = (int64_t)((bucket << e->shift) + (keys[0] >> 32)) - (int64_t)e->call->query->length;
+    d->anchors = keys;
+    d->count = n;
+    hspz_status status = hspz__diagonal_right(d, right);
+    w->any = false;
+    hspz__diagonal_left_start(d);
+    for (uint64_t i = 0; i < n && status == HSPZ_OK; i += LEFTS)
+        status = collect(e, w, i, n - i < LEFTS ? n - i : LEFTS, right);
+    return status;
+}
+
+/* The diagonal that more than half of the keys lie on, or UINT64_MAX. */
+static uint64_t main_diagonal(const uint64_t *keys, uint64_t n)
+{
+    uint64_t candidate = 0, votes = 0, count = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        if (votes == 0)
+            candidate = keys[i] >> 32;
+        votes += keys[i] >> 32 == candidate ? 1 : UINT64_MAX;
+    }
+    for (uint64_t i = 0; i < n; i++)
+        count += keys[i] >> 32 == candidate;
+    return count > n / 2 ? candidate : UINT64_MAX;
+}
+
+/* Nearly identical sequences have most of their survivors on one diagonal, densely: a bitmap sorts them. They come to the end of
+ * `keys`, sorted; returns how many, 0 when they are too few for a bitmap. */
+static uint64_t sort_main(const extension *e, worker_state *w, uint64_t *keys, uint64_t n)
+{
+    const uint64_t words = e->call->query->length / 64 + 1;
+    const uint64_t diagonal =
+        n >= DENSE && n >= words && e->how->distinct ? main_diagonal(keys, n) : UINT64_MAX;
+    uint64_t *bits =
+        diagonal != UINT64_MAX ? hspz__scratch_get(&w->bits, e->call->cpu->host, words, sizeof *bits) : NULL;
+    if (bits == NULL)
+        return 0;
+    memset(bits, 0, words * sizeof *bits);
+    uint64_t others = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        const uint64_t q = keys[i] & UINT32_MAX;
+        if (keys[i] >> 32 == diagonal)
+            bits[q / 64] |= UINT64_C(1) << (q % 64);
+        else
+            keys[others++] = keys[i];
+    }
+    uint64_t at = others;
+    for (uint64_t word = 0; word < words; word++)
+        for (uint64_t rest = bits[word]; rest != 0; rest &= rest - 1)
+            keys[at++] = diagonal << 32 | (64 * word + (uint64_t)__builtin_ctzll(rest));
+    return n - others;
+}
+
 static hspz_status work_bucket(void *context, uint32_t worker, uint64_t bucket)
 {
     extension *e = context;
     worker_state *w = &e->workers[worker];
-    const uint64_t n = e->begin[bucket + 1] - e->begin[bucket];
-    if (n == 0)
-        return HSPZ_OK;
-    uint64_t *one = e->keys + e->begin[bucket], *two = e->spare + e->begin[bucket];
-    const uint64_t *keys = hspz__sort_keys(one, two, n, 0);
-    hspz__reach *right = (hspz__reach *)(void *)(keys == one ? two : one);
-    hspz__diagonal *d = &w->diagonal;
-    d->call = e->call;
+    uint64_t *keys = e->keys + e->begin[bucket], n = e->begin[bucket + 1] - e->begin[bucket];
     hspz_status status = HSPZ_OK;
+    const uint64_t dense = sort_main(e, w, keys, n);
+    n -= dense;
+    uint64_t *spare = hspz__scratch_get(&w->spare, e->call->cpu->host, n > dense ? n : dense, sizeof *spare);
+    if (spare == NULL)
+        return HSPZ_E_MEMORY;
+    if (dense > 0)
+        status = work_diagonal(e, w, bucket, keys + n, dense, (hspz__reach *)(void *)spare);
+    const uint64_t *sorted = hspz__sort_keys(keys, spare, n, 0);
+    hspz__reach *right = (hspz__reach *)(void *)(sorted == keys ? spare : keys);
     uint64_t end = 0;
     for (uint64_t begin = 0; begin < n && status == HSPZ_OK; begin = end) {
-        for (end = begin + 1; end < n && keys[end] >> 32 == keys[begin] >> 32; end++)
+        for (end = begin + 1; end < n && sorted[end] >> 32 == sorted[begin] >> 32; end++)
             ;
-        d->shift = (int64_t)((bucket << e->shift) + (keys[begin] >> 32)) - (int64_t)e->call->query->length;
-        d->anchors = keys + begin;
-        d->count = end - begin;
-        status = hspz__diagonal_right(d, right + begin);
-        w->any = false;
-        hspz__diagonal_left_start(d);
-        for (uint64_t i = 0; i < d->count && status == HSPZ_OK; i += LEFTS)
-            status = collect(e, w, i, d->count - i < LEFTS ? d->count - i : LEFTS, right + begin);
+        status = work_diagonal(e, w, bucket, sorted + begin, end - begin, right + begin);
     }
     return status;
 }
@@ -290,10 +359,9 @@ static hspz_status run(extension *e, uint64_t anchors)
     hspz__pool *pool = e->call->cpu->pool;
     e->places = hspz__alloc(host, e->buckets * e->block_count, sizeof *e->places);
     e->begin = hspz__alloc(host, (uint64_t)e->buckets + 1, sizeof *e->begin);
-    e->keys = hspz__scratch_get(&e->call->cpu->pairs, host, 2 * anchors, sizeof *e->keys);
+    e->keys = hspz__scratch_get(&e->call->cpu->pairs, host, anchors, sizeof *e->keys);
     if (e->places == NULL || e->begin == NULL || e->keys == NULL)
         return HSPZ_E_MEMORY;
-    e->spare = e->keys + anchors;
     hspz_status status = hspz__pool_run(pool, e->block_count, count_block, e, NULL);
     if (status != HSPZ_OK)
         return status;
@@ -327,7 +395,9 @@ static void free_workers(extension *e)
     hspz__host *host = e->call->cpu->host;
     for (uint32_t i = 0; e->workers != NULL && i < hspz__pool_threads(e->call->cpu->pool); i++) {
         worker_state *w = &e->workers[i];
+        e->call->cpu->spare[i] = w->spare;
         hspz__found_free(&w->found, host);
+        hspz__scratch_free(&w->bits, host);
         hspz__free(host, w->diagonal.chain.items);
         hspz__free(host, w->diagonal.fresh.items);
     }
@@ -355,6 +425,8 @@ hspz_status hspz__extend(hspz__call *call, hspz__anchors *lists, uint32_t count,
     hspz_status status = HSPZ_E_MEMORY;
     if (e.workers != NULL && e.blocks != NULL) {
         memset(e.workers, 0, threads * sizeof *e.workers);
+        for (uint32_t i = 0; i < threads; i++)
+            e.workers[i].spare = call->cpu->spare[i]; /* its memory is handed on from call to call */
         e.block_count = 0;
         for (uint32_t i = 0; i < count; i++)
             for (hspz__anchor_block *block = lists[i].first; block != NULL; block = block->next)

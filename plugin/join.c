@@ -362,7 +362,7 @@ static hspz_status extend_survivors(join *j, part *p)
 {
     hspz__call *call = j->call;
     const uint32_t dedup = call->cpu->plan->dedup;
-    hspz__extension how = {.kind = HSPZ__LABEL_CHUNK, .chunks = &p->chunks};
+    hspz__extension how = {.kind = HSPZ__LABEL_CHUNK, .chunks = &p->chunks, .distinct = true};
     if (dedup == HSPZ_DEDUP_MAXIMAL)
         how.kind = HSPZ__LABEL_CONSTANT;
     if (dedup == HSPZ_DEDUP_NONE)
