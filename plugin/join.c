@@ -155,10 +155,14 @@ static hspz_status expand_pairs(const join *j, join_worker *w)
     hspz__hits *h = &w->hits_at_hand;
     for (uint32_t i = 0; i < ranks->multi_count; i++)
         __builtin_prefetch(query->positions + query->starts[ranks->multi_query[i]]);
+    uint32_t *singles = h->query + h->count;
     for (uint32_t i = 0; i < ranks->count; i++) {
         h->target[h->count + i] = index->starts[ranks->target[i]] - w->window;
-        h->query[h->count + i] = h->query_firsts[ranks->query[i]];
+        singles[i] = query->starts[ranks->query[i]];
+        __builtin_prefetch(query->positions + singles[i]);
     }
+    for (uint32_t i = 0; j->packed && i < ranks->count; i++)
+        singles[i] = query->positions[singles[i]];
     h->count += ranks->count;
     w->hits += ranks->count;
     hspz_status status = h->count >= FULL ? screen_hits(j, w, false) : HSPZ_OK;
@@ -186,7 +190,7 @@ static hspz_status join_block(const join *j, join_worker *w, const hspz__block *
     const uint32_t singles = ranks->count, multis = ranks->multi_count;
     pair_block(j, w, block);
     for (uint32_t i = singles; i < ranks->count; i++)
-        __builtin_prefetch(h->query_firsts + ranks->query[i]);
+        __builtin_prefetch(h->query_starts + ranks->query[i]);
     for (uint32_t i = multis; i < ranks->multi_count; i++)
         __builtin_prefetch(h->query_starts + ranks->multi_query[i]);
     const uint32_t most = ranks->count > ranks->multi_count ? ranks->count : ranks->multi_count;
@@ -228,7 +232,6 @@ static hspz_status join_window(const join *j, join_worker *w, uint32_t row, uint
     w->window = first;
     w->hits_at_hand = (hspz__hits){.target_starts = cpu->index.starts,
                                    .query_starts = j->query->starts,
-                                   .query_firsts = j->packed ? j->query->firsts : j->query->starts,
                                    .query_positions = j->packed ? j->query->positions : NULL,
                                    .target_base = first,
                                    .room = ROOM,

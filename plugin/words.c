@@ -262,7 +262,7 @@ static hspz_status alloc_rows(build *b, uint64_t rows)
 {
     hspz__words *words = b->words;
     words->block_count = (uint32_t)rows;
-    words->blocks = hspz__scratch_get(&words->memory[3], b->with->host, rows, sizeof *words->blocks);
+    words->blocks = hspz__scratch_get(&words->memory[2], b->with->host, rows, sizeof *words->blocks);
     if (words->blocks == NULL)
         return HSPZ_E_MEMORY;
     if (words->direct)
@@ -271,7 +271,7 @@ static hspz_status alloc_rows(build *b, uint64_t rows)
     while (slots < 2 * rows)
         slots *= 2;
     words->table_mask = (uint32_t)(slots - 1);
-    words->table = hspz__scratch_get(&words->memory[4], b->with->host, slots, sizeof *words->table);
+    words->table = hspz__scratch_get(&words->memory[3], b->with->host, slots, sizeof *words->table);
     return words->table != NULL ? HSPZ_OK : HSPZ_E_MEMORY;
 }
 
@@ -291,8 +291,7 @@ static hspz_status build_tables(build *b, hspz__words_form form)
     words->positions = hspz__scratch_get(&words->memory[0], host, words->count + 16,
                                          sizeof *words->positions); /* read in sixteens */
     words->starts = hspz__scratch_get(&words->memory[1], host, words->count + buckets, sizeof *words->starts);
-    words->firsts = hspz__scratch_get(&words->memory[2], host, words->count + buckets, sizeof *words->firsts);
-    if (words->positions == NULL || words->starts == NULL || words->firsts == NULL)
+    if (words->positions == NULL || words->starts == NULL)
         return HSPZ_E_MEMORY;
     if (status == HSPZ_OK)
         status = alloc_rows(b, rows);

@@ -70,13 +70,12 @@ typedef struct hspz__words {
     uint32_t *positions; /* by key, ascending within a key */
     uint32_t *
         starts; /* bucket of the key of rank r is positions[starts[r]..starts[r + 1]); ranks ascend with keys, with gaps */
-    uint32_t *firsts;     /* positions[starts[r]] */
     uint32_t block_count; /* rows of `blocks` */
     hspz__block *blocks;  /* ascending id: all ids when direct, else those that are not empty */
     uint32_t *table;      /* when not direct: open addressing, row + 1 or 0 */
     uint32_t table_mask;
     bool direct;
-    hspz__scratch memory[5]; /* behind the arrays, in their order; the next build uses it again */
+    hspz__scratch memory[4]; /* behind the arrays, in their order; the next build uses it again */
 } hspz__words;
 
 /* What a build works with. */

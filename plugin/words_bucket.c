@@ -80,9 +80,6 @@ static hspz_status write_dense(const hspz__bucket *b, hspz__bucket_space *space,
     starts[distinct] = sum;
     for (uint32_t i = 0; i < b->count; i++)
         b->words->positions[places[ranks[i]]++] = (uint32_t)b->pairs[i];
-    uint32_t *firsts = b->words->firsts + b->first_rank;
-    for (uint32_t r = 0; r < distinct; r++)
-        firsts[r] = b->words->positions[starts[r]];
     return HSPZ_OK;
 }
 
@@ -151,7 +148,6 @@ static hspz_status write_sparse(const hspz__bucket *b, hspz__bucket_space *space
             if ((bits & bit) != 0)
                 continue;
             bits |= bit;
-            words->firsts[rank] = (uint32_t)b->pairs[i];
             words->starts[rank++] = b->first_place + i;
         }
         put_block(b, &row, id - b->first_id, bits, multi, rank_of_block - b->first_rank);

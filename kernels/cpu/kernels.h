@@ -72,7 +72,7 @@ typedef struct hspz__rank_pairs {
 #define HSPZ__WINDOW 1024u
 typedef struct hspz__hits {
     const uint32_t *target_starts, *query_starts; /* of ranks, see words.h */
-    const uint32_t *query_firsts, *query_positions;
+    const uint32_t *query_positions;
     uint32_t target_base;
     uint32_t count, room;
     uint32_t *target, *query;
