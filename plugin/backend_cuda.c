@@ -170,6 +170,7 @@ static void close_device(hspz__cuda *cuda)
     hspz__cuda_release(cuda, &cuda->constants);
     hspz__cuda_release(cuda, &cuda->arena);
     hspz__cuda_release(cuda, &cuda->ascii);
+    hspz__cuda_release(cuda, &cuda->marks);
     for (int k = 0; k < 2; k++) {
         if (cuda->event[k] != NULL)
             (void)cudaEventDestroy(cuda->event[k]);
@@ -235,14 +236,6 @@ static hspz_status create(const hspz__plan *plan, hspz__host *host, uint32_t row
     const int before = enter((int)row);
     if (status == HSPZ_OK)
         status = open_device(cuda, row, error);
-    if (status == HSPZ_OK && cuda->knobs.gate >= HSPZ__GATE_THREAD && !cuda->filter.useful)
-        status = hspz__fail(error, HSPZ_E_CONFIG,
-                            "gate = thread and gate = join cannot serve this matrix and x-drop: its filter "
-                            "would reject next to nothing; use "
-                            "gate = auto");
-    if (status == HSPZ_OK && cuda->knobs.gate == HSPZ__GATE_JOIN && hspz__cuda_join_warps(cuda) == 0)
-        status = hspz__fail(error, HSPZ_E_CONFIG,
-                            "gate = join needs more shared memory than this device has; use gate = auto");
     leave(before, (int)row);
     if (status != HSPZ_OK) {
         destroy(cuda);
@@ -255,12 +248,14 @@ static hspz_status create(const hspz__plan *plan, hspz__host *host, uint32_t row
 static void info(const void *state, hspz_engine_info *info)
 {
     const hspz__cuda *cuda = state;
-    const bool lastz = cuda->plan->dedup == HSPZ_DEDUP_LASTZ;
-    const char *gate = lastz                         ? "marks"
-                       : hspz__cuda_can_join(cuda)   ? "join"
-                       : hspz__cuda_can_screen(cuda) ? "thread"
-                                                     : "warp";
+    const char *gate = hspz__cuda_can_join(cuda) ? "join" : hspz__cuda_can_screen(cuda) ? "thread" : "warp";
+    static const char *const asked[] = {"auto", "warp", "thread", "join"};
     info->threads = 1;
+    if (cuda->knobs.gate >= HSPZ__GATE_THREAD && strcmp(gate, asked[cuda->knobs.gate]) != 0)
+        snprintf(info->notice, sizeof info->notice,
+                 "gate = %s does not suit this matrix, x-drop or device; gate %s does the work, with the "
+                 "same result",
+                 asked[cuda->knobs.gate], gate);
     snprintf(info->backend, sizeof info->backend, "cuda");
     snprintf(info->variant, sizeof info->variant, "%.40s, sm_%d%d, gate %s", cuda->properties.name,
              cuda->properties.major, cuda->properties.minor, gate);
@@ -346,7 +341,9 @@ static hspz_status find_hsps(void *state, const hspz_find_request *request, cons
     int declined = 1;
     uint64_t next = request->begin;
     hspz_status status = HSPZ_OK;
-    if (cuda->target.join)
+    if (cuda->target.join && cuda->plan->dedup == HSPZ_DEDUP_LASTZ)
+        status = hspz__cuda_find_by_marks(&call, request, end, &declined);
+    else if (cuda->target.join)
         status = hspz__cuda_find_by_join(&call, request, end, &declined, &next);
     if (status == HSPZ_OK && declined)
         status = hspz__cuda_find_by_seeds(&call, request, next, end);

@@ -9,7 +9,9 @@
  *   backend_cuda_memory.c     errors, allocations, arena, waiting, copies
  *   backend_cuda_sequence.c   targets and queries: upload, encoding, index
  *   backend_cuda_filter.c     numbers and table of the upper-bound filter
+ *   backend_cuda_unit.c       query windows joined with the target by word
  *   backend_cuda_join.c       level (a) by word join (the fast gate)
+ *   backend_cuda_marks.c      level (a) by word join under `lastz`
  *   backend_cuda_seeds.c      all levels by the seed text's pipeline (gate = warp), and `lastz`
  *   backend_cuda_finish.c     from candidates to HSPs in the sink
  */
@@ -93,7 +95,7 @@ typedef struct hspz__cuda {
     hspz__cuda_word word;
     hspz__cuda_filter filter;
     hspz__cuda_rules rules;
-    hspz__cuda_memory constants, arena, ascii;
+    hspz__cuda_memory constants, arena, ascii, marks;
     const uint8_t *class_of;            /* device */
     hspz__cuda_counters *counters;      /* device */
     hspz__cuda_counters *host_counters; /* pinned */
@@ -201,6 +203,9 @@ uint32_t hspz__cuda_join_warps(const hspz__cuda *cuda);
 /* *declined: the MAX_HITS chunks are too many to label; the seed pipeline has to do windows *next .. end - 1. */
 hspz_status hspz__cuda_find_by_join(hspz__cuda_call *call, const hspz_find_request *request, uint64_t end,
                                     int *declined, uint64_t *next);
+/* Under `lastz`. *declined: nothing was done, for want of memory; the seed pipeline has to do all. */
+hspz_status hspz__cuda_find_by_marks(hspz__cuda_call *call, const hspz_find_request *request, uint64_t end,
+                                     int *declined);
 hspz_status hspz__cuda_find_by_seeds(hspz__cuda_call *call, const hspz_find_request *request, uint64_t first,
                                      uint64_t end);
 hspz_status hspz__cuda_expand_batch(hspz__cuda_call *call, const hspz_seed_batch *batch);

@@ -137,7 +137,7 @@ int hspz__cuda_can_join(const hspz__cuda *cuda)
 {
     const uint32_t gate = cuda->knobs.gate;
     return (gate == HSPZ__GATE_AUTO || gate == HSPZ__GATE_JOIN) && cuda->filter.useful &&
-           cuda->plan->dedup != HSPZ_DEDUP_LASTZ && hspz__cuda_join_warps(cuda) > 0;
+           hspz__cuda_join_warps(cuda) > 0;
 }
 
 int hspz__cuda_can_screen(const hspz__cuda *cuda)

@@ -5,19 +5,16 @@
  * counts per batch tell how many chunks each has, and only where a batch has several are their borders looked up. A unit
  * whose candidates do not fit is done again with more room, or in halves.
  */
-#include "backend_cuda.h"
+#include "backend_cuda_unit.h"
 
-#include "../kernels/cuda/index.h"
 #include "../kernels/cuda/join.h"
 #include "../kernels/cuda/primitives.h"
 
 #include <string.h>
 #include <time.h>
 
-#define UNIT_WINDOWS ((uint64_t)1 << 25)
 #define MOST_UNIT_WINDOWS ((uint64_t)1 << 28) /* the raw order has 28 bits for them */
-#define PARTS ((uint64_t)1 << 18)
-#define MOST_CHUNKS ((uint64_t)1 << 22) /* of a unit; more are left to the seed pipeline */
+#define MOST_CHUNKS ((uint64_t)1 << 22)       /* of a unit; more are left to the seed pipeline */
 
 #define DO(what, step) HSPZ__TRY(hspz__cuda_check((step), (what), call->error))
 
@@ -29,186 +26,10 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-typedef struct unit {
-    hspz__cuda_call *call;
-    uint32_t begin, count; /* windows */
-    uint32_t batch_size, batches;
-    uint32_t windows_capacity; /* of the arrays below */
-    uint32_t *words[2], *windows[2], *contexts;
-    uint32_t *slice_contexts;
-    uint32_t *window_hits, *first_chunk;
-    unsigned long long *batch_hits;
-    uint64_t *cuts;
-    hspz__cuda_part *parts;
-    uint64_t part_capacity;
-    hspz__cuda_candidates candidates;
-    hspz__cuda_join join;
-} unit;
-
-uint32_t hspz__cuda_join_warps(const hspz__cuda *cuda)
-{
-    for (uint32_t warps = 24; warps >= 4; warps -= 4)
-        if (hspz__cuda_join_shared(warps) <= cuda->properties.sharedMemPerBlockOptin)
-            return warps;
-    return 0;
-}
-
-/* ---- buffers */
-
-static void take_unit(hspz__cuda_arena *arena, unit *u, uint32_t capacity)
-{
-    const uint64_t n = u->count, word = sizeof(uint32_t);
-    const hspz__cuda_target *target = &u->call->cuda->target;
-    for (int k = 0; k < 2; k++) {
-        u->words[k] = hspz__cuda_take(arena, n, word);
-        u->windows[k] = hspz__cuda_take(arena, n, word);
-    }
-    u->contexts = hspz__cuda_take(arena, n * HSPZ__CONTEXT_WORDS, word);
-    u->window_hits = hspz__cuda_take(arena, n + 1, word);
-    u->first_chunk = hspz__cuda_take(arena, (uint64_t)u->batches + 1, word);
-    u->batch_hits = hspz__cuda_take(arena, u->batches, sizeof *u->batch_hits);
-    u->parts = hspz__cuda_take(arena, u->part_capacity, sizeof *u->parts);
-    u->slice_contexts = hspz__cuda_take(arena, (uint64_t)target->slice_most * HSPZ__CONTEXT_WORDS, word);
-    hspz__cuda_take_candidates(arena, capacity, &u->candidates);
-}
-
-/* Scratch for the sorts of windows and of candidates. */
-static hspz_status size_temp(unit *u, uint32_t capacity)
-{
-    hspz__cuda_call *call = u->call;
-    size_t windows = 0, scan = 0;
-    int second;
-    u->candidates.temp_bytes = 0;
-    HSPZ__TRY(hspz__cuda_temp_bytes(call->cuda, capacity, &u->candidates.temp_bytes, call->error));
-    DO("sizing device scratch",
-       hspz__cuda_sort_u32_u32(NULL, &windows, NULL, NULL, NULL, NULL, u->count, 0,
-                               (int)call->cuda->word.bits + 1, &second, call->cuda->stream));
-    DO("sizing device scratch",
-       hspz__cuda_scan_u32(NULL, &scan, NULL, NULL, (uint64_t)u->count + 1, call->cuda->stream));
-    if (windows > u->candidates.temp_bytes)
-        u->candidates.temp_bytes = windows;
-    if (scan > u->candidates.temp_bytes)
-        u->candidates.temp_bytes = scan;
-    return HSPZ_OK;
-}
-
-static hspz_status reserve(unit *u, uint32_t capacity)
-{
-    hspz__cuda *cuda = u->call->cuda;
-    HSPZ__TRY(size_temp(u, capacity));
-    hspz__cuda_arena measure = {0};
-    take_unit(&measure, u, capacity);
-    HSPZ__TRY(hspz__cuda_reserve(cuda, &cuda->arena, measure.used, "the work buffers", u->call->error));
-    hspz__cuda_arena arena = hspz__cuda_arena_of(cuda);
-    take_unit(&arena, u, capacity);
-    return HSPZ_OK;
-}
-
-/* ---- the join */
-
-static void describe(unit *u, int second)
-{
-    const hspz__cuda *cuda = u->call->cuda;
-    u->join = (hspz__cuda_join){
-        .target = u->call->target,
-        .query = u->call->strand,
-        .word = cuda->word,
-        .filter = cuda->filter,
-        .index = cuda->target.index,
-        .query_words = u->words[second],
-        .query_windows = u->windows[second],
-        .query_contexts = u->contexts,
-        .keys = u->candidates.keys[0],
-        .capacity = u->candidates.capacity,
-        .parts = u->parts,
-        .part_capacity = (uint32_t)u->part_capacity,
-        .counters = cuda->counters,
-    };
-}
-
-/* Query windows in word order with their contexts. */
-static hspz_status sort_windows(unit *u)
-{
-    hspz__cuda_call *call = u->call;
-    hspz__cuda *cuda = call->cuda;
-    int second = 0;
-    HSPZ__TRY(hspz__cuda_clear_counters(cuda, call->error));
-    DO("making query words", hspz__cuda_words(&call->strand, &cuda->word, u->begin, 1, u->count, u->words[0],
-                                              u->windows[0], &cuda->counters->windows, cuda->stream));
-    DO("sorting query words",
-       hspz__cuda_sort_u32_u32(u->candidates.temp, &u->candidates.temp_bytes, u->words[0], u->words[1],
-                               u->windows[0], u->windows[1], u->count, 0, (int)cuda->word.bits + 1, &second,
-                               cuda->stream));
-    DO("making query contexts",
-       hspz__cuda_contexts(&call->strand, &cuda->word, &cuda->filter, u->windows[second], u->count,
-                           &cuda->counters->windows, 2, u->contexts, cuda->stream));
-    describe(u, second);
-    return HSPZ_OK;
-}
-
-static hspz_status join_slice(unit *u)
-{
-    hspz__cuda_call *call = u->call;
-    hspz__cuda *cuda = call->cuda;
-    const unsigned blocks = (unsigned)cuda->properties.multiProcessorCount,
-                   warps = hspz__cuda_join_warps(cuda);
-    hspz__cuda_counters *counters = cuda->counters;
-    DO("joining words", cudaMemsetAsync(&counters->parts, 0, 2 * sizeof counters->parts, cuda->stream));
-    DO("joining words", hspz__cuda_join_run(&u->join, 0, blocks, warps, cuda->stream));
-    DO("joining words", cudaMemsetAsync(&counters->next, 0, sizeof counters->next, cuda->stream));
-    DO("joining words", hspz__cuda_join_run(&u->join, 1, blocks, warps, cuda->stream));
-    return HSPZ_OK;
-}
-
-/* *parts becomes the largest number of parts of a slice. */
-static hspz_status join_slices(unit *u, uint64_t *parts)
-{
-    hspz__cuda_call *call = u->call;
-    hspz__cuda *cuda = call->cuda;
-    const hspz__cuda_target *target = &cuda->target;
-    *parts = 0;
-    if (target->slices == 0) {
-        u->join.word_end = 1u << cuda->word.bits;
-        u->join.target_contexts = target->contexts.start;
-        HSPZ__TRY(join_slice(u));
-        HSPZ__TRY(hspz__cuda_read_counters(call));
-        *parts = cuda->host_counters->parts;
-        return HSPZ_OK;
-    }
-    for (uint32_t s = 0; s < target->slices; s++) {
-        const uint32_t first = target->slice_position[s], count = target->slice_position[s + 1] - first;
-        if (count == 0)
-            continue;
-        DO("making target contexts",
-           hspz__cuda_contexts(&call->target, &cuda->word, &cuda->filter, target->index.positions + first,
-                               count, NULL, 1, u->slice_contexts, cuda->stream));
-        u->join.word_begin = target->slice_word[s];
-        u->join.word_end = target->slice_word[s + 1];
-        u->join.slice = first;
-        u->join.target_contexts = u->slice_contexts;
-        HSPZ__TRY(join_slice(u));
-        HSPZ__TRY(hspz__cuda_read_counters(call));
-        if (cuda->host_counters->parts > *parts)
-            *parts = cuda->host_counters->parts;
-    }
-    return HSPZ_OK;
-}
-
-/* Hits of each batch and their summary. */
-static hspz_status count_batches(unit *u)
-{
-    hspz__cuda_call *call = u->call;
-    hspz__cuda *cuda = call->cuda;
-    DO("counting hits", cudaMemsetAsync(u->batch_hits, 0, u->batches * sizeof *u->batch_hits, cuda->stream));
-    DO("counting hits", hspz__cuda_join_count(&u->join, u->count, u->begin, u->batch_size, u->batches,
-                                              cuda->plan->max_hits, u->batch_hits, cuda->stream));
-    return HSPZ_OK;
-}
-
 /* ---- labels */
 
 /* First label of each batch on the device, and the borders of chunks within batches. */
-static hspz_status cut_chunks(unit *u, uint64_t chunks)
+static hspz_status cut_chunks(hspz__cuda_unit *u, uint64_t chunks)
 {
     hspz__cuda_call *call = u->call;
     hspz__cuda *cuda = call->cuda;
@@ -250,7 +71,7 @@ static hspz_status cut_chunks(unit *u, uint64_t chunks)
     return HSPZ_OK;
 }
 
-static hspz_status finish_unit(unit *u, const hspz__cuda_counters *found)
+static hspz_status finish_unit(hspz__cuda_unit *u, const hspz__cuda_counters *found)
 {
     hspz__cuda_call *call = u->call;
     const hspz__plan *plan = call->cuda->plan;
@@ -276,87 +97,47 @@ static hspz_status finish_unit(unit *u, const hspz__cuda_counters *found)
 
 enum { DONE, DECLINED, TOO_LARGE };
 
-static hspz_status refuse(const unit *u, uint64_t batch)
-{
-    const hspz__cuda_call *call = u->call;
-    return hspz__fail(
-        call->error, HSPZ_E_TOO_MANY_HITS,
-        "the batch at %llu of %llu has 2^32 or more seed hits; use a smaller --wga-chunk-size, or mask "
-        "repeats",
-        (unsigned long long)(call->done + batch * u->batch_size), (unsigned long long)call->total);
-}
-
-static void count_unit(const unit *u, const hspz__cuda_counters *found)
-{
-    hspz_statistics *statistics = u->call->output->statistics;
-    statistics->query_positions += found->windows;
-    statistics->seeds += found->windows * u->call->cuda->word.variant_count;
-    statistics->hits += found->hits;
-    statistics->batches += u->batches;
-    statistics->chunks += found->chunks;
-}
-
 /* The counts come before the join so that a hopeless batch is refused before it costs anything. */
-static hspz_status run_unit(unit *u, uint32_t capacity, uint64_t *candidates, uint64_t *parts, int *outcome)
+static hspz_status run_unit(hspz__cuda_unit *u, uint32_t capacity, uint64_t *candidates, uint64_t *parts,
+                            int *outcome)
 {
     hspz__cuda_call *call = u->call;
     hspz__cuda *cuda = call->cuda;
     hspz_statistics *statistics = call->output->statistics;
     *outcome = TOO_LARGE;
-    HSPZ__TRY(reserve(u, capacity));
+    HSPZ__TRY(hspz__unit_reserve(u, capacity));
     double start = now();
-    HSPZ__TRY(sort_windows(u));
-    HSPZ__TRY(count_batches(u));
+    HSPZ__TRY(hspz__unit_sort(u));
+    HSPZ__TRY(hspz__unit_count(u));
     HSPZ__TRY(hspz__cuda_read_counters(call));
     statistics->seconds_query += now() - start;
     start = now();
     if (cuda->host_counters->refused != UINT64_MAX)
-        return refuse(u, cuda->host_counters->refused);
+        return hspz__unit_refuse(u, cuda->host_counters->refused);
     const bool scoped = cuda->plan->dedup == HSPZ_DEDUP_CHUNK || cuda->plan->dedup == HSPZ_DEDUP_INTERVAL;
     if (scoped && cuda->host_counters->most_hits >= cuda->plan->max_hits &&
         (cuda->host_counters->chunks > MOST_CHUNKS || cuda->host_counters->chunks > (uint64_t)u->count * 4)) {
         *outcome = DECLINED;
         return HSPZ_OK;
     }
-    HSPZ__TRY(join_slices(u, parts));
+    HSPZ__TRY(hspz__unit_join(u, parts));
     statistics->seconds_gate += now() - start;
     const hspz__cuda_counters found = *cuda->host_counters;
     *candidates = found.candidates;
     if (*parts > u->part_capacity || found.candidates > u->candidates.capacity)
         return HSPZ_OK;
     *outcome = DONE;
-    count_unit(u, &found);
+    hspz__unit_note(u, &found);
+    statistics->batches += u->batches;
+    statistics->chunks += found.chunks;
     return finish_unit(u, &found);
 }
 
-/* Room for candidates to start with, within the budget beside the unit's other arrays. */
-static uint32_t first_capacity(const unit *u)
-{
-    hspz__cuda *cuda = u->call->cuda;
-    if (cuda->knobs.candidates > 0)
-        return (uint32_t)cuda->knobs.candidates;
-    uint64_t capacity = 2 * (uint64_t)u->count + ((uint64_t)1 << 20);
-    const uint64_t budget = hspz__cuda_budget(cuda);
-    while (capacity > 1 << 16 && capacity * HSPZ__CANDIDATE_BYTES > budget / 2)
-        capacity /= 2;
-    return (uint32_t)capacity;
-}
-
-static uint64_t most_capacity(const unit *u)
-{
-    hspz__cuda *cuda = u->call->cuda;
-    const uint64_t others = (uint64_t)u->count * 56 + u->part_capacity * sizeof(hspz__cuda_part) +
-                            (uint64_t)cuda->target.slice_most * 32 + ((uint64_t)64 << 20);
-    const uint64_t budget = hspz__cuda_budget(cuda);
-    const uint64_t most = budget > others ? (budget - others) / HSPZ__CANDIDATE_BYTES : 0;
-    return most < UINT32_MAX - 64 ? most : UINT32_MAX - 64;
-}
-
 /* Windows begin .. begin + count - 1: done, declined, or too large for the memory there is. */
-static hspz_status try_unit(unit *u, int *outcome)
+static hspz_status try_unit(hspz__cuda_unit *u, int *outcome)
 {
-    uint64_t capacity = first_capacity(u);
-    u->part_capacity = PARTS;
+    uint64_t capacity = hspz__unit_first_capacity(u);
+    u->part_capacity = HSPZ__PARTS;
     for (;;) {
         uint64_t candidates = 0, parts = 0;
         HSPZ__TRY(run_unit(u, (uint32_t)capacity, &candidates, &parts, outcome));
@@ -366,20 +147,10 @@ static hspz_status try_unit(unit *u, int *outcome)
             u->part_capacity = parts + parts / 8;
         if (candidates > capacity)
             capacity = candidates + candidates / 8;
-        if (capacity > most_capacity(u) ||
+        if (capacity > hspz__unit_most_capacity(u) ||
             (u->part_capacity * sizeof(hspz__cuda_part) > hspz__cuda_budget(u->call->cuda) / 4))
             return HSPZ_OK;
     }
-}
-
-static uint64_t unit_windows(const hspz__cuda *cuda, uint32_t batch_size)
-{
-    uint64_t most = cuda->knobs.unit_windows > 0 ? (uint64_t)cuda->knobs.unit_windows : UNIT_WINDOWS;
-    const uint64_t budget = hspz__cuda_budget((hspz__cuda *)(uintptr_t)cuda);
-    if (cuda->knobs.unit_windows == 0 && most > budget / 4 / 64)
-        most = budget / 4 / 64;
-    most = most / batch_size * batch_size;
-    return most > 0 ? most : batch_size;
 }
 
 hspz_status hspz__cuda_find_by_join(hspz__cuda_call *call, const hspz_find_request *request, uint64_t end,
@@ -389,16 +160,17 @@ hspz_status hspz__cuda_find_by_join(hspz__cuda_call *call, const hspz_find_reque
     /* A batch longer than the request is as long as the request. */
     const uint64_t size =
         request->batch_size < end - request->begin ? request->batch_size : end - request->begin;
-    uint64_t most = unit_windows(cuda, (uint32_t)size);
+    uint64_t most = hspz__unit_windows(cuda, size);
     *next = request->begin;
     *declined = 0;
-    if (most > MOST_UNIT_WINDOWS) { /* a batch of more windows than a unit may have */
+    most = most < size ? size : most; /* batches stay whole: their chunks have labels */
+    if (most > MOST_UNIT_WINDOWS) {   /* a batch of more windows than a unit may have */
         *declined = 1;
         return HSPZ_OK;
     }
     while (*next < end) {
         const uint64_t count = end - *next < most ? end - *next : most;
-        unit u = {
+        hspz__cuda_unit u = {
             .call = call, .begin = (uint32_t)*next, .count = (uint32_t)count, .batch_size = (uint32_t)size};
         u.batches = (uint32_t)((count + size - 1) / size);
         call->done = *next - request->begin;

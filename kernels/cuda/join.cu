@@ -27,17 +27,41 @@ struct warp_space {
     uint64_t found[QUEUE];
 };
 
+/* What records need besides. */
+struct marks_space : warp_space {
+    uint32_t bound[QUEUE], place[QUEUE]; /* of pending hits: bases read at most; index of the record */
+    uint8_t variant[ENTRIES], pending_variant[QUEUE];
+};
+
 struct list {
     uint32_t entries, hits;
 };
 
 struct queues {
-    unsigned pending, found;
+    unsigned pending, found; /* found, with records: how many may survive */
 };
 
-size_t hspz__cuda_join_shared(unsigned warps)
+size_t hspz__cuda_join_shared(unsigned warps, int marks)
 {
-    return HSPZ__FILTER_ENTRIES * sizeof(uint32_t) + warps * sizeof(warp_space);
+    return HSPZ__FILTER_ENTRIES * sizeof(uint32_t) +
+           warps * (marks ? sizeof(marks_space) : sizeof(warp_space));
+}
+
+template <bool MARKS> struct space_of {
+    typedef warp_space type;
+};
+template <> struct space_of<true> {
+    typedef marks_space type;
+};
+
+/* Only marks_space has variants. */
+__device__ __forceinline__ void note_variant(warp_space *, unsigned, uint32_t)
+{
+}
+
+__device__ __forceinline__ void note_variant(marks_space *space, unsigned at, uint32_t variant)
+{
+    space->variant[at] = (uint8_t)variant;
 }
 
 __device__ __forceinline__ uint32_t meta_of(const hspz__cuda_filter &f, uint32_t query, uint32_t variant)
@@ -59,7 +83,8 @@ __device__ void list_parts(const hspz__cuda_join &j, uint32_t first, uint32_t le
 }
 
 /* The non-empty buckets of the windows base .. base + GROUP - 1: half a warp a variant. */
-__device__ list make_list(const hspz__cuda_join &j, uint32_t base, uint32_t windows, warp_space *space)
+template <typename S>
+__device__ list make_list(const hspz__cuda_join &j, uint32_t base, uint32_t windows, S *space)
 {
     const unsigned lane = hspz__lane(), mine = lane % GROUP, half = lane / GROUP;
     const bool have = base + mine < windows;
@@ -85,6 +110,7 @@ __device__ list make_list(const hspz__cuda_join &j, uint32_t base, uint32_t wind
             space->start[at] = end - length;
             space->delta[at] = first - (end - length);
             space->meta[at] = meta_of(j.filter, mine, v);
+            note_variant(space, at, v);
         }
         l.entries += __popc(full);
         l.hits = __shfl_sync(HSPZ__FULL, end, 31);
@@ -113,10 +139,12 @@ enum { REJECTED, FOUND, PENDING };
 
 struct trial {
     hspz__side right, left;
-    int32_t best; /* left side within the window, at most */
+    int32_t best;   /* left side within the window, at most */
+    uint32_t bound; /* with records: bases that the right scan reads, at most */
 };
 
 /* The straight line: all fields of the context. */
+template <bool MARKS>
 __device__ __forceinline__ int try_hit(const hspz__cuda_filter &f, const uint32_t *table, const uint4 *target,
                                        const uint4 *query, uint32_t meta, trial *t)
 {
@@ -136,25 +164,35 @@ __device__ __forceinline__ int try_hit(const hspz__cuda_filter &f, const uint32_
     sum += (int32_t)meta >> 18;
     t->best = best + (int32_t)(meta >> 4 & 0x3fffu);
 
+    uint32_t stood = 0; /* right blocks after which the scan went on */
     t->right.m = 0;
     t->right.h = headroom;
     t->left.m = sum > 0 ? sum : 0;
     t->left.h = headroom + (sum < 0 ? sum : 0);
     hspz__side_step(&t->right, entry_at(table, low_field(x1)), headroom);
+    stood += MARKS && t->right.h >= 0;
     hspz__side_step(&t->left, entry_at(table, high_field(x4)), headroom);
     hspz__side_step(&t->right, entry_at(table, high_field(x1)), headroom);
+    stood += MARKS && t->right.h >= 0;
     hspz__side_step(&t->left, entry_at(table, low_field(x5)), headroom);
     hspz__side_step(&t->right, entry_at(table, low_field(x2)), headroom);
+    stood += MARKS && t->right.h >= 0;
     hspz__side_step(&t->left, entry_at(table, high_field(x5)), headroom);
     hspz__side_step(&t->right, entry_at(table, high_field(x2)), headroom);
+    stood += MARKS && t->right.h >= 0;
     hspz__side_step(&t->left, entry_at(table, low_field(x6)), headroom);
     hspz__side_step(&t->right, entry_at(table, low_field(x3)), headroom);
+    stood += MARKS && t->right.h >= 0;
     hspz__side_step(&t->left, entry_at(table, high_field(x6)), headroom);
     hspz__side_step(&t->right, entry_at(table, high_field(x3)), headroom);
+    stood += MARKS && t->right.h >= 0;
     hspz__side_step(&t->left, entry_at(table, low_field(x7)), headroom);
     hspz__side_step(&t->right, entry_at(table, low_field(x4)), headroom);
+    stood += MARKS && t->right.h >= 0;
     hspz__side_step(&t->left, entry_at(table, high_field(x7)), headroom);
 
+    t->bound =
+        stood < HSPZ__FILTER_SIDE && (x0 & 3u) == 0 ? HSPZ__FILTER_BLOCK * (stood + 1) : HSPZ__MARK_LONG;
     const int32_t left = t->left.m > t->best ? t->left.m : t->best;
     if ((x0 & 3u) != 0 || t->right.m + left >= f.keep)
         return FOUND;
@@ -189,16 +227,43 @@ __device__ __forceinline__ void push_found(const hspz__cuda_join &j, warp_space 
         flush_found(j, space, queue, 32);
 }
 
-/* Takes the last `count` pending hits to their end. */
-__device__ void work_pending(const hspz__cuda_join &j, const uint32_t *table, warp_space *space,
-                             queues *queue, unsigned count)
+/* Writes the record of a hit. */
+__device__ __forceinline__ void write_record(const hspz__cuda_join &j, uint32_t place, uint32_t r, uint32_t q,
+                                             uint32_t variant, uint32_t bound, bool maybe)
 {
-    const unsigned lane = hspz__lane();
+    j.records[place] = hspz__mark_record(&j.layout, r, q, variant, bound, 0, maybe);
+}
+
+/* What becomes of pending hits: keys of those found, or the records of all. */
+__device__ __forceinline__ void settle(const hspz__cuda_join &j, warp_space *space, queues *queue, unsigned,
+                                       bool, bool found, uint32_t r, uint32_t q, uint32_t)
+{
+    push_found(j, space, queue, found, r, q);
+}
+
+__device__ __forceinline__ void settle(const hspz__cuda_join &j, marks_space *space, queues *queue,
+                                       unsigned at, bool mine, bool found, uint32_t r, uint32_t q,
+                                       uint32_t bound)
+{
+    if (!mine)
+        return;
+    const uint32_t before = space->bound[at];
+    bound = before < bound ? before : bound;
+    write_record(j, space->place[at], r, q, space->pending_variant[at],
+                 bound < HSPZ__MARK_LONG ? bound : HSPZ__MARK_LONG, found);
+    queue->found += found;
+}
+
+/* Takes the last `count` pending hits to their end. */
+template <typename S>
+__device__ void work_pending(const hspz__cuda_join &j, const uint32_t *table, S *space, queues *queue,
+                             unsigned count)
+{
+    const unsigned lane = hspz__lane(), at = queue->pending - count + lane;
     bool found = false;
-    uint32_t r = 0, q = 0;
+    uint32_t r = 0, q = 0, bound = HSPZ__MARK_LONG;
     __syncwarp();
     if (lane < count) {
-        const unsigned at = queue->pending - count + lane;
         hspz__side right = {space->right_m[at], space->right_h[at]},
                    left = {space->left_m[at], space->left_h[at]};
         const int32_t best = (int32_t)space->best[at];
@@ -206,9 +271,11 @@ __device__ void work_pending(const hspz__cuda_join &j, const uint32_t *table, wa
         q = space->q[at];
         uint32_t off = HSPZ__FILTER_SIDE * HSPZ__FILTER_BLOCK;
         while (!found && (right.h >= 0 || left.h >= 0)) {
-            if (right.h >= 0)
+            if (right.h >= 0) {
                 found =
                     hspz__filter_on<false>(j.target, j.query, table, j.filter.headroom, &right, r, q, off);
+                bound = right.h < 0 ? off + 14 : HSPZ__MARK_LONG;
+            }
             if (left.h >= 0)
                 found = hspz__filter_on<true>(j.target, j.query, table, j.filter.headroom, &left,
                                               r - j.word.window, q - j.word.window, off) ||
@@ -218,14 +285,27 @@ __device__ void work_pending(const hspz__cuda_join &j, const uint32_t *table, wa
                 found = true;
         }
     }
+    settle(j, space, queue, at, lane < count, found, r, q, bound);
     queue->pending -= count;
     __syncwarp();
-    push_found(j, space, queue, found, r, q);
 }
 
-__device__ __forceinline__ void push_pending(const hspz__cuda_join &j, const uint32_t *table,
-                                             warp_space *space, queues *queue, bool push, const trial &t,
-                                             uint32_t r, uint32_t q)
+__device__ __forceinline__ void note_pending(warp_space *, unsigned, uint32_t, uint32_t, uint32_t)
+{
+}
+
+__device__ __forceinline__ void note_pending(marks_space *space, unsigned at, uint32_t bound, uint32_t place,
+                                             uint32_t variant)
+{
+    space->bound[at] = bound;
+    space->place[at] = place;
+    space->pending_variant[at] = (uint8_t)variant;
+}
+
+template <typename S>
+__device__ __forceinline__ void push_pending(const hspz__cuda_join &j, const uint32_t *table, S *space,
+                                             queues *queue, bool push, const trial &t, uint32_t r, uint32_t q,
+                                             uint32_t place, uint32_t variant)
 {
     const unsigned who = __ballot_sync(HSPZ__FULL, push);
     if (who == 0)
@@ -239,51 +319,77 @@ __device__ __forceinline__ void push_pending(const hspz__cuda_join &j, const uin
         space->right_h[at] = t.right.h;
         space->left_m[at] = t.left.m;
         space->left_h[at] = t.left.h;
+        note_pending(space, at, t.bound, place, variant);
     }
     queue->pending += __popc(who);
     if (queue->pending >= 32)
         work_pending(j, table, space, queue, 32);
 }
 
+__device__ __forceinline__ uint32_t variant_at(const warp_space *, uint32_t)
+{
+    return 0;
+}
+
+__device__ __forceinline__ uint32_t variant_at(const marks_space *space, uint32_t entry)
+{
+    return space->variant[entry];
+}
+
 /* All hits of a list whose queries count from `base`. */
-__device__ void work_list(const hspz__cuda_join &j, const uint32_t *table, warp_space *space, queues *queue,
-                          list l, uint32_t base)
+template <bool MARKS, typename S>
+__device__ void work_list(const hspz__cuda_join &j, const uint32_t *table, S *space, queues *queue, list l,
+                          uint32_t base)
 {
     const unsigned lane = hspz__lane();
     uint32_t current = 0; /* entry of the first hit of the window of 32 */
+    uint32_t places = 0;  /* of the records of this list */
+    if (MARKS) {
+        unsigned long long at = 0;
+        if (lane == 0 && l.hits > 0)
+            at = atomicAdd(&j.counters->written, (unsigned long long)l.hits);
+        places = (uint32_t)__shfl_sync(HSPZ__FULL, at, 0);
+    }
     for (uint32_t first = 0; first < l.hits; first += 32) {
         const uint32_t look = current + 1 + lane;
         const uint32_t ahead = look < l.entries ? space->start[look] - first : 32;
         const unsigned begins = hspz__warp_or(ahead < 32 ? 1u << ahead : 0u);
         const uint32_t entry = current + __popc(begins & hspz__lanes_upto());
         current += __popc(begins);
+        const bool active = first + lane < l.hits;
         int verdict = REJECTED;
-        uint32_t hit = 0, query = 0;
+        uint32_t hit = 0, query = 0, variant = 0;
         trial t;
-        if (first + lane < l.hits) {
+        if (active) {
             const uint32_t meta = space->meta[entry];
             hit = space->delta[entry] + first + lane;
             query = base + (meta & 15u);
-            verdict =
-                try_hit(j.filter, table, (const uint4 *)j.target_contexts + 2 * (uint64_t)(hit - j.slice),
-                        (const uint4 *)j.query_contexts + 2 * (uint64_t)query, meta, &t);
+            variant = variant_at(space, entry);
+            verdict = try_hit<MARKS>(j.filter, table,
+                                     (const uint4 *)j.target_contexts + 2 * (uint64_t)(hit - j.slice),
+                                     (const uint4 *)j.query_contexts + 2 * (uint64_t)query, meta, &t);
         }
-        if (!__any_sync(HSPZ__FULL, verdict != REJECTED))
+        if (!MARKS && !__any_sync(HSPZ__FULL, verdict != REJECTED))
             continue;
         uint32_t r = 0, q = 0;
-        if (verdict != REJECTED) {
+        if (verdict != REJECTED || (MARKS && active)) {
             r = j.index.positions[hit] + j.word.window;
             q = j.query_windows[query] + j.word.window;
         }
-        push_found(j, space, queue, verdict == FOUND, r, q);
-        push_pending(j, table, space, queue, verdict == PENDING, t, r, q);
+        const uint32_t place = places + first + lane;
+        if (!MARKS) {
+            push_found(j, space, queue, verdict == FOUND, r, q);
+        } else if (active && verdict != PENDING) {
+            write_record(j, place, r, q, variant, t.bound, verdict == FOUND);
+            queue->found += verdict == FOUND;
+        }
+        push_pending(j, table, space, queue, verdict == PENDING, t, r, q, place, variant);
     }
 }
 
 /* The next piece of work: false when there is none. */
-template <bool PARTS>
-__device__ bool next_list(const hspz__cuda_join &j, uint32_t windows, warp_space *space, list *l,
-                          uint32_t *base)
+template <bool PARTS, typename S>
+__device__ bool next_list(const hspz__cuda_join &j, uint32_t windows, S *space, list *l, uint32_t *base)
 {
     unsigned long long turn = 0;
     if (hspz__lane() == 0)
@@ -304,6 +410,7 @@ __device__ bool next_list(const hspz__cuda_join &j, uint32_t windows, warp_space
         space->start[0] = 0;
         space->delta[0] = part.first;
         space->meta[0] = meta_of(j.filter, 0, part.variant);
+        note_variant(space, 0, part.variant);
     }
     __syncwarp();
     l->entries = 1;
@@ -312,12 +419,13 @@ __device__ bool next_list(const hspz__cuda_join &j, uint32_t windows, warp_space
     return true;
 }
 
-template <bool PARTS> __global__ void __launch_bounds__(32 * MOST_WARPS, 1) join_kernel(hspz__cuda_join j)
+template <bool PARTS, bool MARKS>
+__global__ void __launch_bounds__(32 * MOST_WARPS, 1) join_kernel(hspz__cuda_join j)
 {
     HSPZ__DYNAMIC_SHARED(shared);
+    typedef typename space_of<MARKS>::type S;
     uint32_t *const table = (uint32_t *)shared;
-    warp_space *const space =
-        (warp_space *)(shared + HSPZ__FILTER_ENTRIES * sizeof(uint32_t)) + threadIdx.x / 32;
+    S *const space = (S *)(shared + HSPZ__FILTER_ENTRIES * sizeof(uint32_t)) + threadIdx.x / 32;
     for (unsigned i = threadIdx.x; i < HSPZ__FILTER_ENTRIES; i += blockDim.x)
         table[i] = j.filter.table[i];
     __syncthreads();
@@ -326,25 +434,36 @@ template <bool PARTS> __global__ void __launch_bounds__(32 * MOST_WARPS, 1) join
     list l;
     uint32_t base;
     while (next_list<PARTS>(j, windows, space, &l, &base))
-        work_list(j, table, space, &queue, l, base);
+        work_list<MARKS>(j, table, space, &queue, l, base);
     if (queue.pending > 0)
         work_pending(j, table, space, &queue, queue.pending);
-    if (queue.found > 0)
+    if (MARKS) {
+        const unsigned found = hspz__warp_sum(queue.found);
+        if (hspz__lane() == 0 && found > 0)
+            atomicAdd(&j.counters->candidates, (unsigned long long)found);
+    } else if (queue.found > 0) {
         flush_found(j, space, &queue, queue.found);
+    }
+}
+
+template <bool PARTS, bool MARKS>
+static cudaError_t run_join(const hspz__cuda_join &j, unsigned blocks, unsigned warps, cudaStream_t stream)
+{
+    const size_t shared = hspz__cuda_join_shared(warps, MARKS);
+    const cudaError_t error = HSPZ__RAISE_SHARED((join_kernel<PARTS, MARKS>), shared);
+    if (error != cudaSuccess)
+        return error;
+    return HSPZ__LAUNCH((join_kernel<PARTS, MARKS>), blocks, 32 * warps, shared, stream, j);
 }
 
 cudaError_t hspz__cuda_join_run(const hspz__cuda_join *join, int parts, unsigned blocks, unsigned warps,
                                 cudaStream_t stream)
 {
-    const hspz__cuda_join j = *join;
-    const size_t shared = hspz__cuda_join_shared(warps);
-    cudaError_t error = parts ? HSPZ__RAISE_SHARED(join_kernel<true>, shared)
-                              : HSPZ__RAISE_SHARED(join_kernel<false>, shared);
-    if (error != cudaSuccess)
-        return error;
-    if (parts)
-        return HSPZ__LAUNCH(join_kernel<true>, blocks, 32 * warps, shared, stream, j);
-    return HSPZ__LAUNCH(join_kernel<false>, blocks, 32 * warps, shared, stream, j);
+    if (join->records != NULL)
+        return parts ? run_join<true, true>(*join, blocks, warps, stream)
+                     : run_join<false, true>(*join, blocks, warps, stream);
+    return parts ? run_join<true, false>(*join, blocks, warps, stream)
+                 : run_join<false, false>(*join, blocks, warps, stream);
 }
 
 /* ---- counts */

@@ -9,6 +9,7 @@
 
 #include "cuda_types.h"
 #include "filter.h"
+#include "marks.h"
 #include "segments.h"
 
 /* A part of a bucket too long for the warp that met it. */
@@ -36,15 +37,20 @@ typedef struct hspz__cuda_join {
     hspz__cuda_part *parts;
     uint32_t part_capacity;
     hspz__cuda_counters *counters; /* `next` must be 0 at each launch */
+    /* For the mark rule: records of all hits instead of keys, counters->written of them. There must be room for all;
+     * counters->candidates counts those that may survive. */
+    uint64_t *records;
+    hspz__cuda_mark_layout layout;
 } hspz__cuda_join;
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Bytes of shared memory a block of `warps` warps needs. */
-size_t hspz__cuda_join_shared(unsigned warps);
-/* parts = 0: all but the heavy buckets of the slice, which are listed; parts = 1: those listed. */
+/* Bytes of shared memory a block of `warps` warps needs, when marks = 1 with records. */
+size_t hspz__cuda_join_shared(unsigned warps, int marks);
+/* parts = 0: all but the heavy buckets of the slice, which are listed; parts = 1: those listed. Records when join->records is
+ * not NULL. */
 cudaError_t hspz__cuda_join_run(const hspz__cuda_join *join, int parts, unsigned blocks, unsigned warps,
                                 cudaStream_t stream);
 /* batch_hits[b] += hits of the query windows of batch b = (window - begin) / batch_size; then hits, most_hits, refused and

@@ -46,6 +46,8 @@ typedef struct hspz__cuda_counters {
     unsigned long long candidates; /* anchors that the filter lets through, stored or not */
     unsigned long long parts;      /* of heavy buckets, stored or not */
     unsigned long long next;       /* work distribution */
+    unsigned long long written;    /* mark records */
+    unsigned long long listed;     /* mark records whose read must be exact */
     unsigned long long windows;    /* valid query windows */
     unsigned long long bad;        /* offset of the first byte that is no symbol */
     unsigned long long hits;

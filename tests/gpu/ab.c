@@ -1,6 +1,7 @@
 /* ab.c -- random cases through two plugins, which must agree record by record and count by count.
  *
  *   ab ORACLE.so PLUGIN.so [--cases N] [--seed S] [--size BASES] [--device cuda|cpu|any]
+ *      [--bits MOST] [--dedup N]
  *
  * Idea: one 64-bit seed makes a whole case: sequences (repeats, mutated copies, soft-masking, N, IUPAC, X, tiny records, near-identical
  * stretches), parameters, level (a), (b) or (c), and the knobs that must not change results. A failing case is told by its seed:
@@ -562,12 +563,12 @@ static uint32_t find_device(const hspz_plugin *plugin, const char *kind)
 int main(int argc, char **argv)
 {
     uint64_t cases = 100, first = 1, size = 4000;
-    uint32_t max_bits = 24;
+    uint32_t max_bits = 24, dedup = HSPZ_DEDUP_COUNT;
     const char *kind = "any";
     if (argc < 3) {
         fprintf(stderr,
                 "usage: ab ORACLE.so PLUGIN.so [--cases N] [--seed S] [--size BASES] [--device cuda|cpu|any] "
-                "[--bits MOST]\n");
+                "[--bits MOST] [--dedup N: only it, at level (a)]\n");
         return 2;
     }
     for (int i = 3; i + 1 < argc; i += 2) {
@@ -580,6 +581,8 @@ int main(int argc, char **argv)
             size = value;
         else if (strcmp(argv[i], "--bits") == 0)
             max_bits = (uint32_t)value;
+        else if (strcmp(argv[i], "--dedup") == 0)
+            dedup = (uint32_t)value;
         else if (strcmp(argv[i], "--device") == 0)
             kind = argv[i + 1];
     }
@@ -590,6 +593,10 @@ int main(int argc, char **argv)
     for (uint64_t seed = first; seed < first + cases; seed++) {
         job j;
         make_job(&j, seed, size, max_bits);
+        if (dedup < HSPZ_DEDUP_COUNT) {
+            j.params.dedup = dedup;
+            j.level = 0;
+        }
         make_knobs(&b);
         run_side(&a, &j);
         run_side(&b, &j);

@@ -1,12 +1,13 @@
 #!/bin/bash
 # run.sh -- everything about the CUDA backend that needs a device; prints a table at the end.
 #
-#   tests/gpu/run.sh [STAGE...]      stages: info ab golden sanitize bench big huge (without arguments: all but huge)
+#   tests/gpu/run.sh [STAGE...]      stages: info ab golden lastz bench big sanitize huge (without arguments: all but huge)
 #
 # It takes the programs of HSPZ_BUILD as they are and builds with make what is missing there. HSPZ_DATA holds inputs/ and
 # golden/. HSPZ_GPU_SECONDS (20) limits each series of random cases. HSPZ_GPU_LOGS gets the long outputs.
 #   ab        random cases: this directory's generator with random knobs, that of tests/ab with each gate
 #   golden    every golden case, ecoli included, byte for byte; gate join, and the small ones with each other gate
+#   lastz     --dedup lastz: CPU and CUDA backend give the same bytes
 #   sanitize  compute-sanitizer memcheck, racecheck, initcheck, synccheck over a few small cases
 #   bench     the bacterial pairs; big: generated 2 x 20 and 2 x 100 Mb; huge: 2 x 500 Mb in 16 GiB
 set -u
@@ -20,7 +21,7 @@ plugin=$build/hspz_plugin.so oracle=$build/hspz_oracle.so
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 failed=0
-[ $# -gt 0 ] || set -- info ab golden sanitize bench big
+[ $# -gt 0 ] || set -- info ab golden lastz bench big sanitize
 
 for program in hspz hspz_plugin.so hspz_oracle.so tests/gpu/ab tests/ab/hspz_ab tests/bench/genpair; do
     [ -e "$build/$program" ] || make BUILD="$build" "$build/$program" >"$logs/make.log" 2>&1 ||
@@ -68,12 +69,34 @@ run_golden() {
     done
 }
 
+pairs() { # name target query, one a line
+    echo "saureus saureus_COL saureus_RF122
+hpylori hpylori_G27 hpylori_SJM180_contigs
+ecoli ecoli_MG1655-K12 ecoli_DH1"
+}
+
+same_lastz() { # same_lastz TARGET QUERY
+    local device
+    for device in cpu cuda; do
+        "$build/hspz" align "$1" "$2" -o "$scratch/$device.segments" --force --nogapped --dedup lastz -q --plugin "$plugin" \
+            --device "$device" || return 1
+    done
+    cmp "$scratch/cpu.segments" "$scratch/cuda.segments" && [ -s "$scratch/cpu.segments" ]
+}
+
+run_lastz() {
+    local name target query
+    while read -r name target query; do
+        step "lastz rule $name" same_lastz "$HSPZ_DATA/inputs/$target.fasta.gz" "$HSPZ_DATA/inputs/$query.fasta.gz"
+    done < <(pairs)
+}
+
 run_sanitize() {
     local tool
     command -v compute-sanitizer >/dev/null || { echo "no compute-sanitizer"; return; }
     for tool in memcheck racecheck initcheck synccheck; do
-        step "sanitizer $tool" timeout 120 compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 10 \
-            "$build/tests/gpu/ab" "$oracle" "$plugin" --device cuda --cases 6 --size 1500 --bits 16 --seed 40
+        step "sanitizer $tool" timeout 60 compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 10 \
+            "$build/tests/gpu/ab" "$oracle" "$plugin" --device cuda --cases 5 --size 1200 --bits 14 --seed 40
     done
 }
 
@@ -87,13 +110,14 @@ bench() { # bench NAME TARGET QUERY OPTION...
 }
 
 run_bench() {
-    local in=$HSPZ_DATA/inputs
-    bench saureus "$in/saureus_COL.fasta.gz" "$in/saureus_RF122.fasta.gz"
-    bench hpylori "$in/hpylori_G27.fasta.gz" "$in/hpylori_SJM180_contigs.fasta.gz"
-    bench ecoli "$in/ecoli_MG1655-K12.fasta.gz" "$in/ecoli_DH1.fasta.gz"
-    bench "saureus lastz" "$in/saureus_COL.fasta.gz" "$in/saureus_RF122.fasta.gz" --dedup lastz
-    bench "saureus warp" "$in/saureus_COL.fasta.gz" "$in/saureus_RF122.fasta.gz" --gate warp
-    bench "saureus thread" "$in/saureus_COL.fasta.gz" "$in/saureus_RF122.fasta.gz" --gate thread
+    local name target query in=$HSPZ_DATA/inputs
+    while read -r name target query; do
+        bench "$name" "$in/$target.fasta.gz" "$in/$query.fasta.gz"
+        bench "$name lastz" "$in/$target.fasta.gz" "$in/$query.fasta.gz" --dedup lastz
+    done < <(pairs)
+    for name in thread warp; do
+        bench "saureus gate $name" "$in/saureus_COL.fasta.gz" "$in/saureus_RF122.fasta.gz" --gate "$name"
+    done
 }
 
 generated() { # generated SIZE OPTION...
@@ -103,6 +127,7 @@ generated() { # generated SIZE OPTION...
     echo "made $size ($((SECONDS - since)) s)"
     since=$SECONDS
     bench "generated 2 x $size" "$scratch/t.fa" "$scratch/q.fa" "$@"
+    bench "generated 2 x $size lastz" "$scratch/t.fa" "$scratch/q.fa" --dedup lastz "$@"
     local start=$EPOCHREALTIME
     "$build/hspz" align "$scratch/t.fa" "$scratch/q.fa" --nogapped -o "$scratch/out.segments" --plugin "$plugin" --device cuda "$@" 2>&1 |
         tail -n 8

@@ -1,0 +1,251 @@
+/* backend_cuda_marks.c -- level (a) under `lastz`: the mark rule on the hits of a word join; see kernels/cuda/marks.h.
+ *
+ * Idea: a unit's hits become records of 8 bytes, sorted by slot and query window; its marks go on into the next unit. Neither units nor
+ * batches show in the result. The separator at the end of a query record stops every scan, and a mark never lies beyond the
+ * separator, so marks need no reset where a record begins.
+ */
+#include "backend_cuda_unit.h"
+
+#include "../kernels/cuda/marks.h"
+#include "../kernels/cuda/primitives.h"
+
+#include <string.h>
+#include <time.h>
+
+#define RECORD_BYTES 20u /* of the arrays for a hit */
+#define FEW_RECORDS ((uint64_t)1 << 22)
+
+#define DO(what, step) HSPZ__TRY(hspz__cuda_check((step), (what), call->error))
+
+static double now(void)
+{
+    struct timespec t;
+    if (clock_gettime(CLOCK_MONOTONIC, &t) != 0)
+        return 0.0;
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Batches longer than a unit: their hits so far. */
+typedef struct marks_run {
+    hspz__cuda_call *call;
+    uint64_t batch_size, batch_hits;
+    uint64_t most; /* windows of a unit */
+    uint32_t target_bits;
+} marks_run;
+
+/* ---- a unit */
+
+static hspz__cuda_mark_layout layout_of(const marks_run *run, const hspz__cuda_unit *u)
+{
+    return (hspz__cuda_mark_layout){
+        .begin = u->begin, .window = run->call->cuda->word.window, .target_bits = run->target_bits};
+}
+
+/* Records by slot, then by query window: only the bits in use. */
+static hspz_status sort_records(marks_run *run, hspz__cuda_unit *u, uint64_t hits, int *in)
+{
+    hspz__cuda_call *call = run->call;
+    hspz__cuda_candidates *c = &u->candidates;
+    const int shift = (int)run->target_bits + (int)HSPZ__MARK_LOW_BITS;
+    const int ranges[2][2] = {{shift, shift + (int)hspz__cuda_bits(u->count)}, {48, 64}};
+    *in = 0;
+    for (int k = 0; k < 2; k++) {
+        int second = 0;
+        DO("sorting hits by slot",
+           hspz__cuda_sort_u64(c->temp, &c->temp_bytes, u->records[*in], u->records[1 - *in], hits,
+                               ranges[k][0], ranges[k][1], &second, call->cuda->stream));
+        *in = second ? 1 - *in : *in;
+    }
+    return HSPZ_OK;
+}
+
+/* The sorted records, walked; survivors are in the candidates' arrays, their number and the skipped hits in the counters. */
+static hspz_status walk_records(marks_run *run, hspz__cuda_unit *u, uint64_t *records, uint32_t hits)
+{
+    hspz__cuda_call *call = run->call;
+    hspz__cuda *cuda = call->cuda;
+    hspz__cuda_candidates *c = &u->candidates;
+    hspz__cuda_counters *counters = cuda->counters;
+    const hspz__cuda_mark_layout layout = layout_of(run, u);
+    const uint32_t capacity = (uint32_t)u->record_capacity;
+    DO("finding slots", hspz__cuda_mark_ends(records, hits, u->slot_ends, cuda->stream));
+    DO("finding close hits",
+       hspz__cuda_mark_close(&layout, records, hits, u->list, capacity, &counters->listed, cuda->stream));
+    DO("reading close hits", hspz__cuda_mark_reads(&layout, records, u->list, hits, &counters->listed,
+                                                   &call->target, &call->strand, &cuda->rules, cuda->stream));
+    DO("walking slots", cudaMemsetAsync(&counters->candidates, 0, sizeof counters->candidates, cuda->stream));
+    DO("walking slots", hspz__cuda_mark_walk(&layout, records, u->slot_ends, &call->target, &call->strand,
+                                             &cuda->rules, cuda->marks.start, c->keys[0], c->right, c->left,
+                                             c->capacity, counters, cuda->stream));
+    return hspz__cuda_read_counters(call);
+}
+
+static hspz_status finish_unit(marks_run *run, hspz__cuda_unit *u, uint64_t hits)
+{
+    hspz__cuda_call *call = run->call;
+    hspz_statistics *statistics = call->output->statistics;
+    const hspz__cuda_counters found = *call->cuda->host_counters;
+    const hspz__cuda_finish_plan plan = {.count = (uint32_t)found.candidates,
+                                         .extended = 1,
+                                         .labels = {.begin = u->begin, .word = call->cuda->word}};
+    if (found.candidates > u->candidates.capacity)
+        return hspz__fail(call->error, HSPZ_E_INTERNAL, "more survivors than hits that may survive");
+    statistics->skipped += found.skipped;
+    statistics->gate_survivors += hits - found.skipped;
+    u->candidates.second = 0;
+    return hspz__cuda_finish(call, &u->candidates, &plan);
+}
+
+/* Batches and chunks of the unit, when it holds whole batches; else hits of the batch it is part of. */
+static hspz_status note_batches(marks_run *run, const hspz__cuda_unit *u, const hspz__cuda_counters *found,
+                                int ends_batch)
+{
+    hspz_statistics *statistics = run->call->output->statistics;
+    if (u->batch_size >= run->batch_size) {
+        statistics->batches += u->batches;
+        statistics->chunks += found->chunks;
+        return HSPZ_OK;
+    }
+    run->batch_hits += found->hits;
+    if (run->batch_hits > UINT32_MAX)
+        return hspz__unit_refuse(u, 0);
+    if (ends_batch) {
+        statistics->batches++;
+        statistics->chunks += run->batch_hits / run->call->cuda->plan->max_hits + 1;
+        run->batch_hits = 0;
+    }
+    return HSPZ_OK;
+}
+
+enum { DONE, SMALLER, AGAIN };
+
+/* One try. SMALLER: fewer windows; AGAIN: with the larger capacities that now stand in *u and *capacity. */
+static hspz_status try_unit(marks_run *run, hspz__cuda_unit *u, uint64_t *capacity, int ends_batch,
+                            int *outcome)
+{
+    hspz__cuda_call *call = run->call;
+    hspz__cuda *cuda = call->cuda;
+    hspz_statistics *statistics = call->output->statistics;
+    HSPZ__TRY(hspz__unit_reserve(u, (uint32_t)*capacity));
+    double start = now();
+    HSPZ__TRY(hspz__unit_sort(u));
+    u->join.layout = layout_of(run, u);
+    HSPZ__TRY(hspz__unit_count(u));
+    HSPZ__TRY(hspz__cuda_read_counters(call));
+    statistics->seconds_query += now() - start;
+    hspz__cuda_counters found = *cuda->host_counters;
+    if (found.refused != UINT64_MAX)
+        return hspz__unit_refuse(u, found.refused);
+    if (found.hits > u->record_capacity) {
+        const uint64_t wanted = found.hits + found.hits / 16;
+        const uint64_t beside =
+            *capacity * HSPZ__CANDIDATE_BYTES + (uint64_t)u->count * 64 + ((uint64_t)64 << 20);
+        *outcome =
+            wanted < UINT32_MAX && wanted * RECORD_BYTES + beside < hspz__cuda_budget(cuda) ? AGAIN : SMALLER;
+        u->record_capacity = *outcome == AGAIN ? wanted : u->record_capacity;
+        return HSPZ_OK;
+    }
+    start = now();
+    uint64_t parts = 0;
+    HSPZ__TRY(hspz__unit_join(u, &parts));
+    statistics->seconds_expand += now() - start;
+    const uint64_t maybe = cuda->host_counters->candidates;
+    if (parts > u->part_capacity || maybe > *capacity) {
+        u->part_capacity = parts > u->part_capacity ? parts + parts / 8 : u->part_capacity;
+        *capacity = maybe > *capacity ? maybe + maybe / 16 : *capacity;
+        *outcome = *capacity <= hspz__unit_most_capacity(u) ? AGAIN : SMALLER;
+        return HSPZ_OK;
+    }
+    *outcome = DONE;
+    hspz__unit_note(u, &found);
+    HSPZ__TRY(note_batches(run, u, &found, ends_batch));
+    if (found.hits == 0)
+        return HSPZ_OK;
+    start = now();
+    int in = 0;
+    HSPZ__TRY(sort_records(run, u, found.hits, &in));
+    HSPZ__TRY(walk_records(run, u, u->records[in], (uint32_t)found.hits));
+    statistics->seconds_gate += now() - start;
+    return finish_unit(run, u, found.hits);
+}
+
+/* Hits to expect: windows and target positions spread over the words evenly, twice that, and some. */
+static uint64_t first_records(const hspz__cuda_unit *u)
+{
+    hspz__cuda *cuda = u->call->cuda;
+    const double each = (double)cuda->word.variant_count * cuda->target.index.count /
+                        (double)((uint64_t)1 << cuda->word.bits);
+    double hits = 2.0 * each * u->count + (double)FEW_RECORDS;
+    const double most = (double)(hspz__cuda_budget(cuda) / 2 / RECORD_BYTES);
+    if (hits > most)
+        hits = most;
+    return hits < 4e9 ? (uint64_t)hits : (uint64_t)4000000000u;
+}
+
+/* ---- the call */
+
+static hspz_status next_unit(marks_run *run, const hspz_find_request *request, uint64_t end, uint64_t *next,
+                             int *declined)
+{
+    hspz__cuda_call *call = run->call;
+    const uint64_t in_batch = (*next - request->begin) % run->batch_size;
+    uint64_t count = end - *next < run->most ? end - *next : run->most;
+    const int part = run->most < run->batch_size; /* of a batch */
+    if (part && count > run->batch_size - in_batch)
+        count = run->batch_size - in_batch;
+    hspz__cuda_unit u = {
+        .call = call, .begin = (uint32_t)*next, .count = (uint32_t)count, .part_capacity = HSPZ__PARTS};
+    u.batch_size = (uint32_t)(part ? count : run->batch_size);
+    u.batches = (uint32_t)((count + u.batch_size - 1) / u.batch_size);
+    u.record_capacity = first_records(&u);
+    uint64_t capacity = hspz__unit_first_capacity(&u);
+    const int ends_batch = in_batch + count == run->batch_size || *next + count == end;
+    int outcome = AGAIN;
+    while (outcome == AGAIN)
+        HSPZ__TRY(try_unit(run, &u, &capacity, ends_batch, &outcome));
+    if (outcome == DONE) {
+        *next += count;
+        return HSPZ_OK;
+    }
+    if (count ==
+        1) { /* the seed pipeline cuts even the hits of one window into pieces, but it cannot take over marks */
+        *declined = *next == request->begin;
+        return *declined ? HSPZ_OK
+                         : hspz__fail(
+                               call->error, HSPZ_E_DEVICE_MEMORY,
+                               "the hits of query position %llu do not fit the device's memory; mask repeats",
+                               (unsigned long long)*next);
+    }
+    run->most = (count + 1) / 2;
+    if (run->most > run->batch_size)
+        run->most = run->most / run->batch_size * run->batch_size;
+    if (in_batch != 0 && run->most >= run->batch_size) /* never leave a batch half counted */
+        run->most = run->batch_size - 1;
+    return HSPZ_OK;
+}
+
+hspz_status hspz__cuda_find_by_marks(hspz__cuda_call *call, const hspz_find_request *request, uint64_t end,
+                                     int *declined)
+{
+    hspz__cuda *cuda = call->cuda;
+    marks_run run = {.call = call, .target_bits = hspz__cuda_bits((uint64_t)call->target.length >> 16)};
+    run.batch_size = request->batch_size < end - request->begin ? request->batch_size : end - request->begin;
+    run.most = hspz__unit_windows(cuda, run.batch_size);
+    const uint64_t most =
+        (uint64_t)1 << (HSPZ__MARK_QUERY_BITS(run.target_bits) < 28 ? HSPZ__MARK_QUERY_BITS(run.target_bits)
+                                                                    : 28);
+    if (run.most > most)
+        run.most = most < run.batch_size ? most : most / run.batch_size * run.batch_size;
+    HSPZ__TRY(
+        hspz__cuda_reserve(cuda, &cuda->marks, HSPZ__MARK_SLOTS * sizeof(uint32_t), "marks", call->error));
+    DO("clearing marks",
+       cudaMemsetAsync(cuda->marks.start, 0, HSPZ__MARK_SLOTS * sizeof(uint32_t), cuda->stream));
+    *declined = 0;
+    for (uint64_t next = request->begin; next < end && !*declined;) {
+        call->done = next - request->begin;
+        if (hspz__cancelled(cuda->host, call->done, call->total))
+            return hspz__fail(call->error, HSPZ_E_CANCELLED, "cancelled by the host");
+        HSPZ__TRY(next_unit(&run, request, end, &next, declined));
+    }
+    return HSPZ_OK;
+}
