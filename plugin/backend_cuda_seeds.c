@@ -612,7 +612,7 @@ static void record_at(const hspz__cuda_call *call, uint64_t place, uint64_t *beg
             high = middle;
     }
     *begin = low > 0 ? (uint64_t)ends[low - 1] + 1 : 0;
-    *end = ends[low];
+    *end = (uint64_t)ends[low] + 1; /* the separator counts to the record before it */
 }
 
 static uint64_t place_of(const seed_run *run, uint64_t i)

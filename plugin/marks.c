@@ -29,6 +29,7 @@ static void enter_record(marker *m, uint64_t at)
     m->record_end = at;
     while (m->record_end < query->length && query->classes[m->record_end] != HSPZ__SEPARATOR)
         m->record_end++;
+    m->record_end++; /* the separator counts to the record before it */
     memset(m->marks, 0, SLOTS * sizeof *m->marks);
 }
 

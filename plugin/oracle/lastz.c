@@ -40,6 +40,7 @@ static void enter_record(hspz__oracle_call *call, uint64_t at)
     marks->record_end = at;
     while (marks->record_end < call->query->length && codes[marks->record_end] != ORACLE_SEPARATOR)
         marks->record_end++;
+    marks->record_end++; /* a window that ends in the separator counts to the record before it */
     memset(marks->mark, 0, ORACLE_MARKS * sizeof *marks->mark);
 }
 
