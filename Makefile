@@ -70,7 +70,7 @@ demo:
 	$(MAKE) all
 	HSPZ_BUILD=$(BUILD) tests/demo.sh
 
-# The plugins are looked for beside the command and in PREFIX/lib/hspz, which is compiled in.
+# The plugins are looked for beside the command, in ../lib/hspz from there, and in PREFIX/lib/hspz, which is compiled in.
 .PHONY: FORCE
 FORCE:
 $(BUILD)/prefix: FORCE
@@ -80,15 +80,17 @@ $(BUILD)/host-shim/loader.o: $(BUILD)/prefix
 
 .PHONY: install
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/hspz $(DESTDIR)$(PREFIX)/include \
-	    $(DESTDIR)$(PREFIX)/share/hspz $(DESTDIR)$(PREFIX)/share/doc/hspz
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/hspz $(DESTDIR)$(PREFIX)/include/hspz \
+	    $(DESTDIR)$(PREFIX)/share/hspz $(DESTDIR)$(PREFIX)/share/doc/hspz/examples
 	install -m 755 $(BUILD)/hspz $(DESTDIR)$(PREFIX)/bin/
 	install -m 755 $(BUILD)/hspz_plugin.so $(BUILD)/hspz_oracle.so $(DESTDIR)$(PREFIX)/lib/hspz/
 	install -m 644 $(BUILD)/libhspz_host.a $(DESTDIR)$(PREFIX)/lib/
 	install -m 644 $(wildcard abi/*.h) $(DESTDIR)$(PREFIX)/include/
+	install -m 644 $(wildcard host-shim/*.h) $(DESTDIR)$(PREFIX)/include/hspz/
 	install -m 644 $(wildcard configs/*.ini) $(DESTDIR)$(PREFIX)/share/hspz/
 	install -m 644 README.md LICENSE $(DESTDIR)$(PREFIX)/share/doc/hspz/
 	install -m 644 abi/README.md $(DESTDIR)$(PREFIX)/share/doc/hspz/abi.md
+	install -m 644 $(wildcard abi/examples/*.c) $(DESTDIR)$(PREFIX)/share/doc/hspz/examples/
 
 .PHONY: clean
 clean:

@@ -119,25 +119,31 @@ static char *candidate(const char *directory, size_t length, const char *name)
     return NULL;
 }
 
+/* Looks in `below` (such as "/../lib/hspz", "" for itself) of the running executable's directory. */
+static char *near_executable(const char *below, const char *name)
+{
+    char directory[PATH_MAX + 32];
+    ssize_t length = readlink("/proc/self/exe", directory, PATH_MAX);
+    const char *slash = length > 0 && length < PATH_MAX ? memrchr(directory, '/', (size_t)length) : NULL;
+    if (slash == NULL)
+        return NULL;
+    size_t size = (size_t)(slash - directory);
+    memcpy(directory + size, below, strlen(below) + 1);
+    return candidate(directory, strlen(directory), name);
+}
+
 static char *search(const char *name)
 {
-    char executable[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", executable, sizeof executable);
-    if (length > 0 && (size_t)length < sizeof executable) {
-        const char *slash = memrchr(executable, '/', (size_t)length);
-        char *path = slash ? candidate(executable, (size_t)(slash - executable), name) : NULL;
-        if (path != NULL)
-            return path;
-    }
+    char *path = near_executable("", name);
     const char *list = getenv("HSPZ_PLUGIN_PATH");
-    for (const char *at = list; at != NULL && *at != '\0';) {
+    for (const char *at = list; path == NULL && at != NULL && *at != '\0';) {
         size_t part = strcspn(at, ":");
-        char *path = candidate(at, part, name);
-        if (path != NULL)
-            return path;
+        path = candidate(at, part, name);
         at += part + (at[part] == ':');
     }
-    return candidate(HSPZ_LIBDIR, strlen(HSPZ_LIBDIR), name);
+    if (path == NULL)
+        path = near_executable("/../lib/hspz", name); /* an installation that was moved */
+    return path != NULL ? path : candidate(HSPZ_LIBDIR, strlen(HSPZ_LIBDIR), name);
 }
 
 int hspz_plugin_find(const char *name, char **path, bool *fell_back, hspz_failure *failure)
@@ -161,7 +167,8 @@ int hspz_plugin_find(const char *name, char **path, bool *fell_back, hspz_failur
     if (*path != NULL)
         return 0;
     return hspz_failed(failure, HSPZ_EXIT_PLUGIN,
-                       "plugin %s is neither beside the executable, nor in $HSPZ_PLUGIN_PATH, nor in %s; "
+                       "plugin %s is neither beside the executable, nor in $HSPZ_PLUGIN_PATH, nor in "
+                       "../lib/hspz, nor in %s; "
                        "a file elsewhere is named with its directory: --plugin ./%s",
                        name[0] != '\0' ? name : HSPZ_DEFAULT_PLUGIN, HSPZ_LIBDIR,
                        name[0] != '\0' ? name : HSPZ_DEFAULT_PLUGIN);

@@ -6,9 +6,9 @@
  * version. Whatever cannot be used is refused with one sentence that names the file and, where versions differ, both.
  *
  * Where a plugin is looked for: a name with a '/' is a path. Any other name is searched in the directory of the running
- * executable, then in each absolute directory of $HSPZ_PLUGIN_PATH (':' between them), then in the library directory
- * of the installation; never in the current directory by itself. No name at all means hspz_plugin.so,
- * and where that is not installed hspz_oracle.so.
+ * executable, then in each absolute directory of $HSPZ_PLUGIN_PATH (':' between them), then in ../lib/hspz from the
+ * executable, then in the library directory of the installation (PREFIX/lib/hspz); never in the current directory by
+ * itself. No name at all means hspz_plugin.so, and where that is not installed hspz_oracle.so.
  */
 #ifndef HSPZ_LOADER_H
 #define HSPZ_LOADER_H

@@ -5,13 +5,19 @@ cd "$(dirname "$0")/../.." || exit 1
 build=${HSPZ_BUILD:-build}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
+# Programs that load a library built with sanitizers (make asan=1 ubsan=1) need the same ones.
+sanitize=()
+libraries=$(ldd "$build/hspz_oracle.so")
+[[ $libraries != *libasan* ]] || sanitize+=(-fsanitize=address)
+[[ $libraries != *libubsan* ]] || sanitize+=(-fsanitize=undefined)
+[[ $libraries != *libtsan* ]] || sanitize+=(-fsanitize=thread)
 count=0
 check() { # RESULT WORDS
     count=$((count + 1))
     if [ "$1" -eq 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; fi
 }
 for name in hash_index soft_sw; do
-    "${CC:-gcc}" -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -Iabi -o "$work/$name" "tests/companions/examples/$name.c" -ldl
+    "${CC:-gcc}" -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror "${sanitize[@]}" -Iabi -o "$work/$name" "tests/companions/examples/$name.c" -ldl
     check $? "$name compiles"
     "$work/$name" "$build/hspz_oracle.so" >"$work/oracle"
     check $? "$name runs with the oracle"
