@@ -123,19 +123,17 @@ INLINE hspz__reach reach_of(int64_t score, int64_t at)
     return (hspz__reach){.score = score > INT32_MAX ? INT32_MAX : (int32_t)score, .at = (uint32_t)at};
 }
 
-/* One side of one anchor. The next anchor's scan begins at `next` (in walking order) with sum *frame; `last` marks that there is
- * none, and `next` then is the end of the sequences. */
-INLINE hspz_status one_side(hspz__diagonal *d, int64_t from, int64_t next, bool last, int64_t step,
-                            int64_t *frame, hspz__reach *reach)
+/* One side of one anchor whose scan begins at `from`. */
+INLINE hspz_status one_side(hspz__diagonal *d, int64_t from, int64_t step, hspz__reach *reach)
 {
     walk w = {.ended = false};
-    hspz_status status = walk_on(d, &w, from, next, step);
+    hspz_status status = walk_on(d, &w, from, d->next, step);
     if (status != HSPZ_OK)
         return status;
     bool joined = false;
     int64_t start = 0;
-    if (!w.ended && !last) { /* into the frame of the chain */
-        start = *frame - w.sum;
+    if (!w.ended && !d->first) { /* into the frame of the chain */
+        start = d->frame - w.sum;
         w.best += start;
         w.dip += start;
         for (uint64_t i = 0; i < d->fresh.count; i++) {
@@ -146,40 +144,74 @@ INLINE hspz_status one_side(hspz__diagonal *d, int64_t from, int64_t next, bool 
     }
     *reach = joined ? reach_of(d->chain.items[0].level - start, d->chain.items[0].at)
                     : reach_of(w.best - start, w.at);
-    *frame = start;
+    d->frame = start;
+    d->next = from;
+    d->first = false;
     return renew(d, &w, joined);
 }
 
-hspz_status hspz__diagonal_right(hspz__diagonal *d, hspz__reach *right)
+/* Neighbouring anchors with a gain between them, while the chain's next record lies above: the walk is that one base, no record comes or
+ * goes. This is nearly all there is to do in identical sequence. */
+INLINE bool next_door(hspz__diagonal *d, int64_t from, int64_t step, hspz__reach *reach)
 {
-    const int64_t query_length = (int64_t)d->call->query->length;
-    const int64_t target_length = (int64_t)d->call->cpu->target.length;
-    const int64_t end = target_length - d->shift < query_length ? target_length - d->shift : query_length;
-    hspz_status status = HSPZ_OK;
-    int64_t frame = 0, next = end;
-    d->chain.count = 0;
-    for (uint64_t i = d->count; i-- > 0 && status == HSPZ_OK;) {
-        const int64_t from = (int64_t)(uint32_t)d->anchors[i];
-        status = one_side(d, from, next, i + 1 == d->count, 1, &frame, &right[i]);
-        next = from;
-    }
-    return status;
+    if (from + step != d->next || d->first || d->chain.count == 0 ||
+        d->chain.items[d->chain.count - 1].level <= d->frame)
+        return false;
+    const hspz__call *call = d->call;
+    const int64_t gain =
+        call->cpu->symbols.score[call->cpu->target.classes[from + d->shift]][call->query->classes[from]];
+    if (gain <= 0)
+        return false;
+    d->frame -= gain;
+    d->next = from;
+    *reach = reach_of(d->chain.items[0].level - d->frame, d->chain.items[0].at);
+    return true;
 }
 
-void hspz__diagonal_left_start(hspz__diagonal *d)
+void hspz__diagonal_start_right(hspz__diagonal *d, const hspz__call *call, int64_t shift)
 {
-    d->chain.count = 0;
+    const int64_t query_length = (int64_t)call->query->length;
+    const int64_t target_length = (int64_t)call->cpu->target.length;
+    d->call = call;
+    d->shift = shift;
+    d->first = true;
     d->frame = 0;
-    d->next = (d->shift < 0 ? -d->shift : 0) - 1;
+    d->next = target_length - shift < query_length ? target_length - shift : query_length;
+    d->chain.count = 0;
 }
 
-hspz_status hspz__diagonal_left(hspz__diagonal *d, uint64_t first, uint64_t count, hspz__reach *left)
+void hspz__diagonal_start_left(hspz__diagonal *d, const hspz__call *call, int64_t shift)
+{
+    d->call = call;
+    d->shift = shift;
+    d->first = true;
+    d->frame = 0;
+    d->next = (shift < 0 ? -shift : 0) - 1;
+    d->chain.count = 0;
+}
+
+hspz_status hspz__diagonal_right(hspz__diagonal *d, const uint32_t *anchors, uint64_t count,
+                                 hspz__reach *right)
 {
     hspz_status status = HSPZ_OK;
-    for (uint64_t i = first; i < first + count && status == HSPZ_OK; i++) {
-        const int64_t from = (int64_t)(uint32_t)d->anchors[i] - 1;
-        status = one_side(d, from, d->next, i == 0, -1, &d->frame, &left[i - first]);
-        d->next = from;
-    }
+    for (uint64_t i = count; i-- > 0 && status == HSPZ_OK;)
+        if (!next_door(d, anchors[i], 1, &right[i]))
+            status = one_side(d, anchors[i], 1, &right[i]);
     return status;
+}
+
+hspz_status hspz__diagonal_left(hspz__diagonal *d, const uint32_t *anchors, uint64_t count, hspz__reach *left)
+{
+    hspz_status status = HSPZ_OK;
+    for (uint64_t i = 0; i < count && status == HSPZ_OK; i++)
+        if (!next_door(d, (int64_t)anchors[i] - 1, -1, &left[i]))
+            status = one_side(d, (int64_t)anchors[i] - 1, -1, &left[i]);
+    return status;
+}
+
+void hspz__diagonal_free(hspz__diagonal *d, hspz__host *host)
+{
+    hspz__free(host, d->chain.items);
+    hspz__free(host, d->fresh.items);
+    memset(d, 0, sizeof *d);
 }

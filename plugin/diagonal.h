@@ -24,20 +24,26 @@ typedef struct hspz__reach {
     uint32_t at;
 } hspz__reach;
 
-/* One diagonal: query position q pairs with target position q + shift. */
+/* One diagonal: query position q pairs with target position q + shift. Zero-initialised; the memory of the records serves one
+ * diagonal after the other. */
 typedef struct hspz__diagonal {
     const hspz__call *call;
     int64_t shift;
-    const uint64_t *anchors; /* query positions in the low 32 bits, ascending; equal ones allowed */
-    uint64_t count;
-    int64_t frame, next;        /* of the left pass */
-    hspz__records chain, fresh; /* scratch; kept between diagonals */
+    bool first; /* no anchor of the pass was worked yet */
+    int64_t frame,
+        next; /* sum at the start of the scan of the anchor before, and its query position in walking order */
+    hspz__records chain, fresh;
 } hspz__diagonal;
 
-/* right[i] of all anchors. HSPZ_E_MEMORY without an error text. */
-hspz_status hspz__diagonal_right(hspz__diagonal *diagonal, hspz__reach *right);
-/* After the right pass: left[i] of anchor first + i, for anchors 0, 1, 2, ... in turn. */
-void hspz__diagonal_left_start(hspz__diagonal *diagonal);
-hspz_status hspz__diagonal_left(hspz__diagonal *diagonal, uint64_t first, uint64_t count, hspz__reach *left);
+/* Begins the pass to the right, or to the left. */
+void hspz__diagonal_start_right(hspz__diagonal *diagonal, const hspz__call *call, int64_t shift);
+void hspz__diagonal_start_left(hspz__diagonal *diagonal, const hspz__call *call, int64_t shift);
+/* Works a part of the diagonal's anchors, given by ascending query positions; equal ones are allowed. The pass to the right gets the parts
+ * from the last to the first, the pass to the left from the first to the last. HSPZ_E_MEMORY without an error text. */
+hspz_status hspz__diagonal_right(hspz__diagonal *diagonal, const uint32_t *anchors, uint64_t count,
+                                 hspz__reach *right);
+hspz_status hspz__diagonal_left(hspz__diagonal *diagonal, const uint32_t *anchors, uint64_t count,
+                                hspz__reach *left);
+void hspz__diagonal_free(hspz__diagonal *diagonal, hspz__host *host);
 
 #endif
