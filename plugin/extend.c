@@ -34,6 +34,7 @@ typedef struct extension {
     uint32_t buckets; /* a diagonal less its bucket's first has at most 32 bits */
     uint64_t *places; /* [block][bucket] */
     uint64_t *begin;  /* [buckets + 1] */
+    uint64_t largest; /* keys of the largest bucket */
     uint64_t *keys;   /* diagonal in the bucket << 32 | q */
     worker_state *workers;
     uint32_t threads;
@@ -167,7 +168,8 @@ static hspz_status work_bucket(extension *e, worker_state *w, uint64_t bucket)
     const uint64_t n = e->begin[bucket + 1] - e->begin[bucket];
     if (n == 0)
         return HSPZ_OK;
-    uint64_t *spare = hspz__scratch_get(&w->spare, e->call->cpu->host, n, sizeof *spare);
+    /* Of the size of the largest bucket at once: growing from bucket to bucket would touch new memory each time. */
+    uint64_t *spare = hspz__scratch_get(&w->spare, e->call->cpu->host, e->largest, sizeof *spare);
     if (spare == NULL)
         return HSPZ_E_MEMORY;
     const uint64_t *sorted = hspz__sort_keys(keys, spare, n, 0);
@@ -239,8 +241,11 @@ static uint64_t place_blocks(extension *e)
             *place = e->begin[b + 1]; /* of the bucket's so far */
             e->begin[b + 1] += count;
         }
-    for (uint32_t b = 0; b < e->buckets; b++)
+    for (uint32_t b = 0; b < e->buckets; b++) {
+        if (e->begin[b + 1] > e->largest)
+            e->largest = e->begin[b + 1];
         e->begin[b + 1] += e->begin[b];
+    }
     for (uint64_t k = 0; k < e->block_count; k++)
         for (uint32_t b = 0; b < e->buckets; b++)
             e->places[k * e->buckets + b] += e->begin[b];

@@ -96,13 +96,18 @@ static inline __m256i context_at(const uint8_t *packed, uint64_t base)
                            _mm256_sll_epi64(high, _mm_cvtsi32_si128(64 - shift)));
 }
 
+#define AHEAD 16u /* contexts; their places in the sequence are all over */
+
 static void contexts(const uint8_t *packed, const uint32_t *positions, uint32_t offset, uint32_t count,
                      uint8_t (*out)[HSPZ__CONTEXT])
 {
     const __m256i unflagged = _mm256_set_epi64x(0x0fffffffffffffff, -1, -1, -1);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
+        if (i + AHEAD < count)
+            _mm_prefetch((const char *)packed + ((uint64_t)positions[i + AHEAD] + offset) / 4, _MM_HINT_T0);
         _mm256_storeu_si256((__m256i *)out[i],
                             _mm256_and_si256(context_at(packed, (uint64_t)positions[i] + offset), unflagged));
+    }
 }
 
 static inline __m256i two_rows(const uint8_t (*rows)[HSPZ__CONTEXT], uint32_t i, uint32_t at)
