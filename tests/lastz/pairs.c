@@ -93,8 +93,8 @@ static void add_simple(maker *m, genome *g, uint32_t length)
     char unit[4];
     for (uint32_t i = 0; i < period; i++)
         unit[i] = random_base(m);
-    for (uint32_t i = 0; i < length; i++)
-        add(g, chance(m, 8) ? random_base(m) : unit[i % period]);
+    for (uint32_t i = 0, at = 0; i < length; i++, at = at + 1 < period ? at + 1 : 0)
+        add(g, chance(m, 8) ? random_base(m) : unit[at]);
 }
 
 static char complement(char base)
