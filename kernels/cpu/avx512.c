@@ -74,17 +74,20 @@ static void pair(const hspz__block *block, const hspz__block *const *others, con
 {
     const __m512i all = _mm512_loadu_si512(iota);
     const __m512i target_ranks = _mm512_maskz_expand_epi8(block->bits, all);
-    uint32_t count = pairs->count, multi_count = pairs->multi_count;
-    for (uint32_t v = 0; v < variants; v++) {
+    uint32_t count = pairs->count, multi_count = pairs->multi_count, some = 0;
+    uint64_t common[HSPZ__VARIANTS];
+    for (uint32_t v = 0; v < variants; v++) { /* most have no bit in common, or one: no branch for each */
+        common[v] = block->bits & hspz__exchange(others[v]->bits, low[v]);
+        some |= (uint32_t)(common[v] != 0) << v;
+    }
+    for (; some != 0; some &= some - 1) {
+        const uint32_t v = _tzcnt_u32(some);
         const hspz__block *other = others[v];
-        const __mmask64 common = block->bits & hspz__exchange(other->bits, low[v]);
-        if (common == 0)
-            continue;
         const __m512i exchanged = _mm512_xor_si512(all, _mm512_set1_epi8((char)low[v]));
         const __m512i query_ranks =
             _mm512_permutexvar_epi8(exchanged, _mm512_maskz_expand_epi8(other->bits, all));
-        const __mmask64 multi = common & (block->multi | hspz__exchange(other->multi, low[v]));
-        const __mmask64 single = common & ~multi;
+        const __mmask64 multi = common[v] & (block->multi | hspz__exchange(other->multi, low[v]));
+        const __mmask64 single = common[v] & ~multi;
         append(pairs->target + count, single, target_ranks, block->rank);
         count += append(pairs->query + count, single, query_ranks, other->rank);
         append(pairs->multi_target + multi_count, multi, target_ranks, block->rank);
