@@ -117,7 +117,7 @@ static hspz_status make_constants(hspz__cuda *cuda, hspz_error *error)
     cuda->rules = (hspz__cuda_rules){.scores = (const int32_t *)(const void *)device,
                                      .xdrop = cuda->plan->xdrop,
                                      .keep_total = cuda->plan->keep_total,
-                                     .wide = most > 1 << 22 || cuda->plan->xdrop > 1 << 22};
+                                     .wide = most > 1 << 20 || cuda->plan->xdrop > 1 << 20};
     cuda->filter.table = (const uint32_t *)(const void *)(device + scores_bytes);
     cuda->class_of = device + scores_bytes + table_bytes;
     cuda->counters = (hspz__cuda_counters *)(void *)(device + scores_bytes + table_bytes + 512);

@@ -14,6 +14,9 @@
 
 #define RECORD_BYTES 20u /* of the arrays for a hit */
 #define FEW_RECORDS ((uint64_t)1 << 22)
+#define LAST_BITS 8u      /* of a query window: not sorted with the others */
+#define LONGEST_RUN 2048u /* of hits that one thread puts in order */
+#define MOST_WINDOWS ((uint64_t)1 << 24)
 
 #define DO(what, step) HSPZ__TRY(hspz__cuda_check((step), (what), call->error))
 
@@ -41,22 +44,40 @@ static hspz__cuda_mark_layout layout_of(const marks_run *run, const hspz__cuda_u
         .begin = u->begin, .window = run->call->cuda->word.window, .target_bits = run->target_bits};
 }
 
-/* Records by slot, then by query window: only the bits in use. */
-static hspz_status sort_records(marks_run *run, hspz__cuda_unit *u, uint64_t hits, int *in)
+/* Stable sort by bits low .. high - 1; *in becomes the array that holds the result. */
+static hspz_status sort_bits(marks_run *run, hspz__cuda_unit *u, uint64_t hits, uint32_t low, uint32_t high,
+                             int *in)
 {
     hspz__cuda_call *call = run->call;
     hspz__cuda_candidates *c = &u->candidates;
-    const int shift = (int)run->target_bits + (int)HSPZ__MARK_LOW_BITS;
-    const int ranges[2][2] = {{shift, shift + (int)hspz__cuda_bits(u->count)}, {48, 64}};
-    *in = 0;
-    for (int k = 0; k < 2; k++) {
-        int second = 0;
-        DO("sorting hits by slot",
-           hspz__cuda_sort_u64(c->temp, &c->temp_bytes, u->records[*in], u->records[1 - *in], hits,
-                               ranges[k][0], ranges[k][1], &second, call->cuda->stream));
-        *in = second ? 1 - *in : *in;
-    }
+    int second = 0;
+    if (low >= high)
+        return HSPZ_OK;
+    DO("sorting hits by slot",
+       hspz__cuda_sort_u64(c->temp, &c->temp_bytes, u->records[*in], u->records[1 - *in], hits, (int)low,
+                           (int)high, &second, call->cuda->stream));
+    *in = second ? 1 - *in : *in;
     return HSPZ_OK;
+}
+
+/* Records by slot, then by query window. The last bits of the window, so many that hardly two hits of a slot agree above them, are left to
+ * a pass that sorts short runs in place; where runs are long, all bits are sorted. */
+static hspz_status sort_records(marks_run *run, hspz__cuda_unit *u, uint64_t hits, int *in)
+{
+    hspz__cuda_call *call = run->call;
+    hspz__cuda *cuda = call->cuda;
+    const uint32_t shift = run->target_bits + HSPZ__MARK_LOW_BITS, bits = hspz__cuda_bits(u->count);
+    const uint32_t left = bits > 24 ? bits - 16 : bits < LAST_BITS ? bits : LAST_BITS;
+    *in = 0;
+    HSPZ__TRY(sort_bits(run, u, hits, shift + left, shift + bits, in));
+    HSPZ__TRY(sort_bits(run, u, hits, 48, 64, in));
+    DO("sorting hits by slot", hspz__cuda_mark_order(u->records[*in], (uint32_t)hits, shift + left,
+                                                     LONGEST_RUN, &cuda->counters->longer, cuda->stream));
+    HSPZ__TRY(hspz__cuda_read_counters(call));
+    if (cuda->host_counters->longer == 0)
+        return HSPZ_OK;
+    HSPZ__TRY(sort_bits(run, u, hits, shift, shift + bits, in));
+    return sort_bits(run, u, hits, 48, 64, in);
 }
 
 /* The sorted records, walked; survivors are in the candidates' arrays, their number and the skipped hits in the counters. */
@@ -231,9 +252,8 @@ hspz_status hspz__cuda_find_by_marks(hspz__cuda_call *call, const hspz_find_requ
     marks_run run = {.call = call, .target_bits = hspz__cuda_bits((uint64_t)call->target.length >> 16)};
     run.batch_size = request->batch_size < end - request->begin ? request->batch_size : end - request->begin;
     run.most = hspz__unit_windows(cuda, run.batch_size);
-    const uint64_t most =
-        (uint64_t)1 << (HSPZ__MARK_QUERY_BITS(run.target_bits) < 28 ? HSPZ__MARK_QUERY_BITS(run.target_bits)
-                                                                    : 28);
+    const uint64_t field = (uint64_t)1 << HSPZ__MARK_QUERY_BITS(run.target_bits);
+    const uint64_t most = field < MOST_WINDOWS ? field : MOST_WINDOWS;
     if (run.most > most)
         run.most = most < run.batch_size ? most : most / run.batch_size * run.batch_size;
     HSPZ__TRY(

@@ -63,6 +63,8 @@ typedef struct seed_run {
     uint32_t *host_prefix; /* HSPZ_CHUNK_WALK=full: the whole part; sparse: one block */
     uint32_t found;        /* candidates so far */
     part now;
+    uint64_t record_begin,
+        record_end; /* `lastz`, levels (b) and (c): the marks belong to these query positions */
 } seed_run;
 
 /* ---- buffers */
@@ -134,8 +136,9 @@ static hspz_status reserve(seed_run *run, uint64_t most_seeds, hspz_error *error
     const uint64_t blocks = blocks_of(run->part_seeds);
     run->host_sums = hspz__alloc(cuda->host, blocks, sizeof *run->host_sums);
     run->host_offsets = hspz__alloc(cuda->host, blocks, sizeof *run->host_offsets);
-    run->host_prefix = hspz__alloc(cuda->host, cuda->knobs.walk_full ? run->part_seeds : HSPZ__SEED_BLOCK,
-                                   sizeof *run->host_prefix);
+    const bool whole = cuda->knobs.walk_full || cuda->plan->dedup == HSPZ_DEDUP_LASTZ;
+    run->host_prefix =
+        hspz__alloc(cuda->host, whole ? run->part_seeds : HSPZ__SEED_BLOCK, sizeof *run->host_prefix);
     if (run->host_sums == NULL || run->host_offsets == NULL || run->host_prefix == NULL)
         return hspz__fail(error, HSPZ_E_MEMORY, "no memory for %llu block sums", (unsigned long long)blocks);
     return HSPZ_OK;
@@ -629,45 +632,53 @@ static uint64_t place_of(const seed_run *run, uint64_t i)
     return end > 0 ? end - 1 : 0;
 }
 
-/* Number of seeds, or anchors, from `first` on that the marks of one record serve. */
-static uint64_t record_run(const seed_run *run, uint64_t first, uint64_t count)
+/* Hits first .. end - 1 of the part, all of one record. */
+static hspz_status work_record(seed_run *run, uint64_t first, uint64_t end)
 {
-    uint64_t begin, end, i = first + 1;
-    record_at(run->call, place_of(run, first), &begin, &end);
-    while (i < count && place_of(run, i) >= begin && place_of(run, i) < end)
-        i++;
-    return i - first;
+    return first < end ? work_hits(run, first, end) : HSPZ_OK;
+}
+
+/* The part's hits, with cleared marks wherever the record changes. Seeds without hits change nothing. */
+static hspz_status work_records(seed_run *run)
+{
+    hspz__cuda_call *call = run->call;
+    const part *p = &run->now;
+    uint64_t first = p->base, before = p->base;
+    if (run->from.seeds != NULL)
+        HSPZ__TRY(hspz__cuda_download(call->cuda, run->host_prefix, run->prefix,
+                                      p->count * sizeof *run->host_prefix, call->error));
+    for (uint64_t i = 0; i < p->count; i++) {
+        const uint64_t end = run->from.seeds != NULL ? run->host_prefix[i] : p->base + i + 1;
+        const uint64_t place = end > before ? place_of(run, p->first + i) : 0;
+        if (end > before && (place < run->record_begin || place >= run->record_end)) {
+            HSPZ__TRY(work_record(run, first, before));
+            DO("clearing marks",
+               cudaMemsetAsync(run->marks, 0, sizeof(uint32_t) << HSPZ__SLOT_BITS, call->cuda->stream));
+            record_at(call, place, &run->record_begin, &run->record_end);
+            first = before;
+        }
+        before = end;
+    }
+    return work_record(run, first, before);
 }
 
 static hspz_status run_records(seed_run *run)
 {
     hspz__cuda_call *call = run->call;
     hspz_statistics *statistics = call->output->statistics;
-    const source all = run->from;
-    const uint64_t hits_before = statistics->hits, batches_before = statistics->batches;
-    const uint64_t chunks_before = statistics->chunks;
-    hspz_anchor_batch anchors = {0};
-    HSPZ__TRY(start_run(run, all.count));
-    for (uint64_t first = 0; first < all.count;) {
-        run->from = all;
-        const uint64_t length = record_run(run, first, all.count);
-        if (all.seeds != NULL) {
-            run->from.seeds = all.seeds + first;
-        } else {
-            anchors = *all.anchors;
-            anchors.anchors =
-                (const hspz_anchor *)(const void *)((const unsigned char *)all.anchors->anchors +
-                                                    first * all.anchors->stride);
-            run->from.anchors = &anchors;
-        }
-        run->from.count = length;
-        DO("clearing marks",
-           cudaMemsetAsync(run->marks, 0, sizeof(uint32_t) << HSPZ__SLOT_BITS, call->cuda->stream));
-        HSPZ__TRY(work_batch(run));
-        first += length;
+    uint64_t hits = 0, base = 0;
+    HSPZ__TRY(start_run(run, run->from.count));
+    HSPZ__TRY(count_batch(run, &hits));
+    for (uint64_t first = 0; first < run->from.count; first += run->part_seeds) {
+        const uint64_t left = run->from.count - first;
+        if (run->from.count > run->part_seeds) /* else it is loaded */
+            HSPZ__TRY(count_part(run, first, left < run->part_seeds ? left : run->part_seeds, base, 0));
+        HSPZ__TRY(work_records(run));
+        base += run->now.hits;
     }
-    statistics->batches = batches_before + 1;
-    statistics->chunks = chunks_before + (statistics->hits - hits_before) / call->cuda->plan->max_hits + 1;
+    statistics->batches++;
+    statistics->chunks += hits / call->cuda->plan->max_hits + 1;
+    statistics->hits += hits;
     return HSPZ_OK;
 }
 

@@ -10,7 +10,7 @@
 
 uint32_t hspz__cuda_join_warps(const hspz__cuda *cuda)
 {
-    for (uint32_t warps = 24; warps >= 4; warps -= 4)
+    for (uint32_t warps = 32; warps >= 4; warps -= 4)
         if (hspz__cuda_join_shared(warps, cuda->plan->dedup == HSPZ_DEDUP_LASTZ) <=
             cuda->properties.sharedMemPerBlockOptin)
             return warps;

@@ -1,22 +1,23 @@
 /* join.cu -- see join.h.
  *
- * A warp takes 16 query windows that are neighbours in word order, looks up the buckets of all their variants, lists the
+ * A warp takes 8 query windows that are neighbours in word order, looks up the buckets of all their variants, lists the
  * non-empty ones, and then goes through the hits of the list 32 at a time: which entry a hit belongs to follows from one
  * OR over the warp, so that no lane idles however short the buckets are. All lanes run the same straight line of
  * table steps. The few hits whose scan has not ended within the context wait in a queue in shared memory; 32 of them at a
  * time go on along the packed sequences. What the filter cannot reject is collected and written 32 keys at a time.
  *
  * Cost: about 15 shared-memory lookups and 200 instructions a hit; device memory is read 3 to 11 bytes a hit. The table
- * (64 KiB) and the lists leave room for one block of up to 24 warps on an SM.
+ * (64 KiB) and the lists leave room for one block of up to 32 warps on an SM.
  */
 #include "filter.cuh"
 #include "join.h"
 
-#define GROUP 16u    /* query windows a warp takes */
-#define ENTRIES 256u /* GROUP x HSPZ__VARIANTS_MAX */
+#define GROUP 8u     /* query windows a warp takes */
+#define TOGETHER 4u  /* 32 / GROUP: variants looked up at a time */
+#define ENTRIES 128u /* GROUP x HSPZ__VARIANTS_MAX */
 #define HEAVY 16384u /* a longer bucket is cut into parts */
 #define QUEUE 64u
-#define MOST_WARPS 24
+#define MOST_WARPS 32
 
 struct warp_space {
     uint32_t start[ENTRIES]; /* first hit of the entry in the list */
@@ -82,17 +83,17 @@ __device__ void list_parts(const hspz__cuda_join &j, uint32_t first, uint32_t le
     }
 }
 
-/* The non-empty buckets of the windows base .. base + GROUP - 1: half a warp a variant. */
+/* The non-empty buckets of the windows base .. base + GROUP - 1: a quarter of a warp a variant. */
 template <typename S>
 __device__ list make_list(const hspz__cuda_join &j, uint32_t base, uint32_t windows, S *space)
 {
-    const unsigned lane = hspz__lane(), mine = lane % GROUP, half = lane / GROUP;
+    const unsigned lane = hspz__lane(), mine = lane % GROUP, part = lane / GROUP;
     const bool have = base + mine < windows;
     const uint32_t word = have ? j.query_words[base + mine] : 0;
     list l = {0, 0};
     __syncwarp();
-    for (uint32_t v0 = 0; v0 < j.word.variant_count; v0 += 2) {
-        const uint32_t v = v0 + half;
+    for (uint32_t v0 = 0; v0 < j.word.variant_count; v0 += TOGETHER) {
+        const uint32_t v = v0 + part;
         uint32_t length = 0, first = 0;
         if (have && v < j.word.variant_count) {
             const uint32_t other = word ^ j.word.variant_mask[v];

@@ -1,8 +1,6 @@
 /* marks.cu -- see marks.h. */
-#include "device.cuh"
 #include "marks.h"
-
-#include <limits.h>
+#include "scan.cuh"
 
 #define BLOCK 256
 #define WALK_BLOCK 64
@@ -37,23 +35,45 @@ __device__ __forceinline__ bool is_close(const hspz__cuda_mark_layout &l, uint64
            hspz__mark_query(&l, next) < hspz__mark_query(&l, record) + read + l.window;
 }
 
+#define ROUNDS 8 /* records a thread looks at: one atomic for BLOCK x ROUNDS records */
+
 __global__ void close_kernel(hspz__cuda_mark_layout layout, const uint64_t *records, uint32_t count,
                              uint32_t *list, uint32_t capacity, unsigned long long *listed)
 {
-    const unsigned lane = hspz__lane();
-    for (uint64_t base = hspz__thread() - lane; base < count; base += hspz__threads()) {
-        const uint64_t i = base + lane;
-        const bool close =
+    __shared__ unsigned of_warp[BLOCK / 32];
+    __shared__ unsigned long long base;
+    const unsigned lane = hspz__lane(), warp = threadIdx.x / 32;
+    const uint64_t first = ((uint64_t)blockIdx.x * (BLOCK / 32) + warp) * 32 * ROUNDS + lane;
+    unsigned close = 0, found = 0; /* bit k: record of round k; in the warp so far */
+    unsigned who[ROUNDS];
+#pragma unroll
+    for (unsigned k = 0; k < ROUNDS; k++) {
+        const uint64_t i = first + 32 * k;
+        const bool yes =
             i < count && is_close(layout, records[i], i + 1 < count ? records[i + 1] : ~records[i]);
-        const unsigned who = __ballot_sync(HSPZ__FULL, close);
-        if (who == 0)
-            continue;
-        unsigned long long at = 0;
-        if (lane == 0)
-            at = atomicAdd(listed, (unsigned long long)__popc(who));
-        at = __shfl_sync(HSPZ__FULL, at, 0) + __popc(who & hspz__lanes_below());
-        if (close && at < capacity)
-            list[at] = (uint32_t)i;
+        who[k] = __ballot_sync(HSPZ__FULL, yes);
+        close |= (unsigned)yes << k;
+        found += __popc(who[k]);
+    }
+    if (lane == 0)
+        of_warp[warp] = found;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        unsigned sum = 0;
+        for (unsigned w = 0; w < BLOCK / 32; w++)
+            sum += of_warp[w];
+        base = sum > 0 ? atomicAdd(listed, (unsigned long long)sum) : 0;
+    }
+    __syncthreads();
+    unsigned long long at = base;
+    for (unsigned w = 0; w < warp; w++)
+        at += of_warp[w];
+#pragma unroll
+    for (unsigned k = 0; k < ROUNDS; k++) {
+        const unsigned long long place = at + __popc(who[k] & hspz__lanes_below());
+        if ((close >> k & 1u) != 0 && place < capacity)
+            list[place] = (uint32_t)(first + 32 * k);
+        at += __popc(who[k]);
     }
 }
 
@@ -62,29 +82,75 @@ cudaError_t hspz__cuda_mark_close(const hspz__cuda_mark_layout *layout, const ui
                                   unsigned long long *listed, cudaStream_t stream)
 {
     const hspz__cuda_mark_layout l = *layout;
-    return HSPZ__LAUNCH(close_kernel, hspz__grid(count, BLOCK, 1u << 20), BLOCK, 0, stream, l, records, count,
-                        list, capacity, listed);
+    return HSPZ__LAUNCH(close_kernel, hspz__grid(count, BLOCK * ROUNDS, 1u << 30), BLOCK, 0, stream, l,
+                        records, count, list, capacity, listed);
+}
+
+/* ---- the last bits of the order */
+
+/* Sorts records[0 .. n): Shell's method, by one thread. */
+__device__ void sort_few(uint64_t *records, uint32_t n)
+{
+    uint32_t gap = 1;
+    while (gap < n / 3)
+        gap = 3 * gap + 1;
+    for (; gap > 0; gap /= 3)
+        for (uint32_t i = gap; i < n; i++) {
+            const uint64_t record = records[i];
+            uint32_t k = i;
+            for (; k >= gap && records[k - gap] > record; k -= gap)
+                records[k] = records[k - gap];
+            records[k] = record;
+        }
+}
+
+__global__ void order_kernel(uint64_t *records, uint32_t count, uint32_t shift, uint32_t most,
+                             unsigned long long *longer)
+{
+    for (uint64_t i = hspz__thread(); i < count; i += hspz__threads()) {
+        const uint64_t run = records[i] >> shift;
+        if (i + 1 >= count || records[i + 1] >> shift != run || (i > 0 && records[i - 1] >> shift == run))
+            continue; /* alone, or not the first */
+        uint32_t n = 2;
+        while (n <= most && i + n < count && records[i + n] >> shift == run)
+            n++;
+        if (n > most)
+            atomicAdd(longer, 1ull);
+        else
+            sort_few(records + i, n);
+    }
+}
+
+cudaError_t hspz__cuda_mark_order(uint64_t *records, uint32_t count, uint32_t shift, uint32_t most,
+                                  unsigned long long *longer, cudaStream_t stream)
+{
+    return HSPZ__LAUNCH(order_kernel, hspz__grid(count, BLOCK, 1u << 30), BLOCK, 0, stream, records, count,
+                        shift, most, longer);
 }
 
 /* Bases read by the right scan, up to `most`; most + 1 when it goes on. One thread. */
+template <typename V>
 __device__ uint32_t short_read(const hspz__cuda_strand &target, const hspz__cuda_strand &query,
-                               const int32_t *scores, int32_t xdrop, uint32_t r, uint32_t q, uint32_t most)
+                               const int32_t *scores, V xdrop, uint32_t r, uint32_t q, uint32_t most)
 {
     const uint32_t t_room = target.length - r, q_room = query.length - q,
                    room = t_room < q_room ? t_room : q_room;
-    int64_t sum = 0, best = 0;
-    for (uint32_t i = 0; i < room; i++) {
-        if (i == most)
-            return most + 1;
-        sum += scores[hspz__class(target.classes, r + i) * HSPZ__ROW + hspz__class(query.classes, q + i)];
-        if (sum > best)
-            best = sum;
-        else if (best - sum > xdrop)
-            return i + 1;
+    const uint32_t end = room < most ? room : most;
+    V sum = 0, best = 0;
+    for (uint32_t i = 0; i < end; i += 16) {
+        const uint64_t t = hspz__classes16(target.classes, r + i), u = hspz__classes16(query.classes, q + i);
+        const uint32_t here = end - i < 16 ? end - i : 16;
+        for (uint32_t k = 0; k < here; k++) {
+            sum += scores[(unsigned)(t >> (4 * k) & 15) * HSPZ__ROW + (unsigned)(u >> (4 * k) & 15)];
+            best = sum > best ? sum : best;
+            if (best - sum > xdrop)
+                return i + k + 1;
+        }
     }
-    return room;
+    return room <= most ? room : most + 1;
 }
 
+template <typename V>
 __global__ void reads_kernel(hspz__cuda_mark_layout layout, uint64_t *records, const uint32_t *list,
                              uint32_t most, const unsigned long long *listed, hspz__cuda_strand target,
                              hspz__cuda_strand query, hspz__cuda_rules rules)
@@ -97,8 +163,8 @@ __global__ void reads_kernel(hspz__cuda_mark_layout layout, uint64_t *records, c
     for (uint64_t i = hspz__thread(); i < count; i += hspz__threads()) {
         const uint64_t record = records[list[i]];
         const uint32_t read =
-            short_read(target, query, scores, rules.xdrop, hspz__mark_target(&layout, record),
-                       hspz__mark_query(&layout, record), HSPZ__MARK_LONG - 1);
+            short_read<V>(target, query, scores, rules.xdrop, hspz__mark_target(&layout, record),
+                          hspz__mark_query(&layout, record), HSPZ__MARK_LONG - 1);
         records[list[i]] = (record & ~(uint64_t)(127u << 2)) | read << 2 | 2u; /* 127 is HSPZ__MARK_LONG */
     }
 }
@@ -111,58 +177,15 @@ cudaError_t hspz__cuda_mark_reads(const hspz__cuda_mark_layout *layout, uint64_t
     const hspz__cuda_mark_layout l = *layout;
     const hspz__cuda_strand t = *target, q = *query;
     const hspz__cuda_rules u = *rules;
-    return HSPZ__LAUNCH(reads_kernel, hspz__grid(most, BLOCK, 1u << 16), BLOCK, 0, stream, l, records, list,
-                        most, listed, t, q, u);
+    const unsigned grid = hspz__grid(most, BLOCK, 1u << 16);
+    if (rules->wide)
+        return HSPZ__LAUNCH(reads_kernel<int64_t>, grid, BLOCK, 0, stream, l, records, list, most, listed, t,
+                            q, u);
+    return HSPZ__LAUNCH(reads_kernel<int32_t>, grid, BLOCK, 0, stream, l, records, list, most, listed, t, q,
+                        u);
 }
 
 /* ---- the walk */
-
-struct scan_end {
-    hspz__cuda_reach reach;
-    uint32_t read;
-};
-
-/* The scan of a side by a whole warp, over at most `room` bases. */
-template <bool LEFT, typename V>
-__device__ scan_end warp_scan(const hspz__cuda_strand &target, const hspz__cuda_strand &query,
-                              const int32_t *scores, V xdrop, uint32_t r, uint32_t q, uint32_t room)
-{
-    const unsigned lane = hspz__lane();
-    int64_t sum = 0, best = 0;
-    uint32_t bases = 0, read = room;
-    for (uint32_t tile = 0; tile < room; tile += 32) {
-        const unsigned length = room - tile < 32 ? room - tile : 32;
-        V score = 0;
-        if (lane < length) {
-            const uint32_t t = LEFT ? r - 1 - tile - lane : r + tile + lane,
-                           u = LEFT ? q - 1 - tile - lane : q + tile + lane;
-            score = scores[hspz__class(target.classes, t) * HSPZ__ROW + hspz__class(query.classes, u)];
-        }
-        const V inclusive = hspz__warp_prefix(score);
-        const V top = (V)(best - sum); /* at most xdrop */
-        V most = inclusive > top ? inclusive : top;
-        for (unsigned d = 1; d < 32; d <<= 1) {
-            const V other = __shfl_up_sync(HSPZ__FULL, most, d);
-            if (lane >= d && other > most)
-                most = other;
-        }
-        const unsigned dropped = __ballot_sync(HSPZ__FULL, lane < length && most - inclusive > xdrop);
-        const unsigned good = dropped != 0 ? (unsigned)__ffs(dropped) - 1 : length;
-        const V winner = __shfl_sync(HSPZ__FULL, most, good > 0 ? good - 1 : 0);
-        const unsigned at = __ballot_sync(HSPZ__FULL, lane < good && inclusive == winner);
-        if (good > 0 && winner > top) {
-            bases = tile + (unsigned)__ffs(at);
-            best = sum + winner;
-        }
-        sum += __shfl_sync(HSPZ__FULL, inclusive, 31);
-        if (dropped != 0) {
-            read = tile + good + 1;
-            break;
-        }
-    }
-    const scan_end end = {{bases, best > INT32_MAX ? INT32_MAX : (int32_t)best, -1}, read};
-    return end;
-}
 
 struct walk_output {
     uint64_t *keys;
@@ -183,7 +206,8 @@ __device__ uint32_t right_read(const hspz__cuda_strand &target, const hspz__cuda
                                const int32_t *scores, V xdrop, uint32_t r, uint32_t q)
 {
     const uint32_t t_room = target.length - r, q_room = query.length - q;
-    return warp_scan<false, V>(target, query, scores, xdrop, r, q, t_room < q_room ? t_room : q_room).read;
+    return hspz__warp_scan<false, V>(target, query, scores, xdrop, r, q, t_room < q_room ? t_room : q_room)
+        .read;
 }
 
 /* One lane's hit in full, by all lanes. The new mark is the answer. `floor`: the mark so far. */
@@ -193,13 +217,14 @@ __device__ uint32_t extend_hit(const hspz__cuda_strand &target, const hspz__cuda
                                uint32_t floor, bool maybe, const walk_output &out)
 {
     const uint32_t t_room = target.length - r, q_room = query.length - q;
-    const scan_end right =
-        warp_scan<false, V>(target, query, scores, rules.xdrop, r, q, t_room < q_room ? t_room : q_room);
+    const hspz__scan_end right = hspz__warp_scan<false, V>(target, query, scores, rules.xdrop, r, q,
+                                                           t_room < q_room ? t_room : q_room);
     const uint32_t reached = q + right.read, mark = reached > floor ? reached : floor;
     if (!maybe)
         return mark;
     const uint32_t back = q > floor ? q - floor : 0;
-    const scan_end left = warp_scan<true, V>(target, query, scores, rules.xdrop, r, q, r < back ? r : back);
+    const hspz__scan_end left =
+        hspz__warp_scan<true, V>(target, query, scores, rules.xdrop, r, q, r < back ? r : back);
     if (hspz__lane() == 0 && (int64_t)left.reach.score + right.reach.score >= rules.keep_total) {
         const unsigned long long at = atomicAdd(&out.counters->candidates, 1ull);
         if (at < out.capacity) {

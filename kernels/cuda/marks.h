@@ -70,6 +70,10 @@ HSPZ__MARK_INLINE uint32_t hspz__mark_read(uint64_t record)
 extern "C" {
 #endif
 
+/* Sorted by slot and query window but for the bits below `shift`: puts runs that agree above it in order, as far as they are
+ * no longer than `most`; *longer counts those that are. */
+cudaError_t hspz__cuda_mark_order(uint64_t *records, uint32_t count, uint32_t shift, uint32_t most,
+                                  unsigned long long *longer, cudaStream_t stream);
 /* Records in (slot, query window) order from here on; ends[slot] as hspz__cuda_bucket_ends would give. */
 cudaError_t hspz__cuda_mark_ends(const uint64_t *records, uint32_t count, uint32_t *ends,
                                  cudaStream_t stream);

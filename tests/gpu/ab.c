@@ -499,6 +499,8 @@ static void describe(const job *j, const side *s)
 
 static int differ(const side *a, const side *b, uint64_t seed)
 {
+    if (b->status == HSPZ_E_CONFIG) /* a setting that cannot serve this case */
+        return 0;
     if (a->status != b->status) {
         printf("# seed %" PRIu64 ": status %d (%s) and %d (%s)\n", seed, a->status, a->text, b->status,
                b->text);
