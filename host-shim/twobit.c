@@ -241,7 +241,7 @@ static int apply_block(const reader *reader, const twobit_record *record, bool m
 /* Blocks ascend and do not overlap in every file that a tool writes; demanding it bounds the work by the bases. */
 static int apply_list(reader *reader, const twobit_record *record, bool mask, uint8_t *bases)
 {
-    uint32_t starts[LIST_WINDOW], sizes[LIST_WINDOW];
+    uint32_t starts[LIST_WINDOW] = {0}, sizes[LIST_WINDOW] = {0};
     uint64_t list = mask ? record->mask_list : record->n_list, previous_end = 0;
     uint32_t count = mask ? record->mask_count : record->n_count;
     for (uint32_t done = 0; done < count;) {

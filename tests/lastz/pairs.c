@@ -90,7 +90,7 @@ static void end_record(genome *g)
 static void add_simple(maker *m, genome *g, uint32_t length)
 {
     uint32_t period = 1 + below(m, 4);
-    char unit[4];
+    char unit[4] = "";
     for (uint32_t i = 0; i < period; i++)
         unit[i] = random_base(m);
     for (uint32_t i = 0, at = 0; i < length; i++, at = at + 1 < period ? at + 1 : 0)
