@@ -15,6 +15,7 @@
 #define RECORD_BYTES 20u /* of the arrays for a hit */
 #define FEW_RECORDS ((uint64_t)1 << 22)
 #define LAST_BITS 8u      /* of a query window: not sorted with the others */
+#define TIE_BITS 9u       /* variant and target position begin here: the raw order of one window's hits */
 #define LONGEST_RUN 2048u /* of hits that one thread puts in order */
 #define MOST_WINDOWS ((uint64_t)1 << 24)
 
@@ -76,7 +77,7 @@ static hspz_status sort_records(marks_run *run, hspz__cuda_unit *u, uint64_t hit
     HSPZ__TRY(hspz__cuda_read_counters(call));
     if (cuda->host_counters->longer == 0)
         return HSPZ_OK;
-    HSPZ__TRY(sort_bits(run, u, hits, shift, shift + bits, in));
+    HSPZ__TRY(sort_bits(run, u, hits, TIE_BITS, shift + bits, in));
     return sort_bits(run, u, hits, 48, 64, in);
 }
 
@@ -95,9 +96,12 @@ static hspz_status walk_records(marks_run *run, hspz__cuda_unit *u, uint64_t *re
     DO("reading close hits", hspz__cuda_mark_reads(&layout, records, u->list, hits, &counters->listed,
                                                    &call->target, &call->strand, &cuda->rules, cuda->stream));
     DO("walking slots", cudaMemsetAsync(&counters->candidates, 0, sizeof counters->candidates, cuda->stream));
-    DO("walking slots", hspz__cuda_mark_walk(&layout, records, u->slot_ends, &call->target, &call->strand,
-                                             &cuda->rules, cuda->marks.start, c->keys[0], c->right, c->left,
-                                             c->capacity, counters, cuda->stream));
+    DO("walking slots",
+       hspz__cuda_mark_walk(&layout, records, u->slot_ends, &call->target, &call->strand, &cuda->rules,
+                            cuda->marks.start, c->keys[1], c->ranks[1], c->capacity, counters, cuda->stream));
+    DO("extending hits",
+       hspz__cuda_mark_extend(c->keys[1], c->ranks[1], c->capacity, &call->target, &call->strand,
+                              &cuda->rules, c->keys[0], c->right, c->left, counters, cuda->stream));
     return hspz__cuda_read_counters(call);
 }
 
@@ -106,7 +110,7 @@ static hspz_status finish_unit(marks_run *run, hspz__cuda_unit *u, uint64_t hits
     hspz__cuda_call *call = run->call;
     hspz_statistics *statistics = call->output->statistics;
     const hspz__cuda_counters found = *call->cuda->host_counters;
-    const hspz__cuda_finish_plan plan = {.count = (uint32_t)found.candidates,
+    const hspz__cuda_finish_plan plan = {.count = (uint32_t)found.extended,
                                          .extended = 1,
                                          .labels = {.begin = u->begin, .word = call->cuda->word}};
     if (found.candidates > u->candidates.capacity)

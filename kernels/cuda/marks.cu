@@ -35,7 +35,27 @@ __device__ __forceinline__ bool is_close(const hspz__cuda_mark_layout &l, uint64
            hspz__mark_query(&l, next) < hspz__mark_query(&l, record) + read + l.window;
 }
 
-#define ROUNDS 8 /* records a thread looks at: one atomic for BLOCK x ROUNDS records */
+#define ROUNDS 8 /* records a thread looks at */
+
+/* The records of ROUNDS times 32 neighbours from `first` on, 32 apart in a lane; `all` ones beyond the end. */
+__device__ __forceinline__ void load_rounds(const uint64_t *records, uint64_t first, uint32_t count,
+                                            uint64_t own[ROUNDS])
+{
+#pragma unroll
+    for (unsigned k = 0; k < ROUNDS; k++) {
+        const uint64_t i = first + 32 * k + hspz__lane();
+        own[k] = i < count ? records[i] : UINT64_MAX;
+    }
+}
+
+/* The record after own[k]: the next lane's, or the first of the next round. */
+__device__ __forceinline__ uint64_t next_record(const uint64_t own[ROUNDS], unsigned k, uint64_t after)
+{
+    const uint64_t beside = __shfl_down_sync(HSPZ__FULL, own[k], 1);
+    const uint64_t ahead =
+        k + 1 < ROUNDS ? __shfl_sync(HSPZ__FULL, own[k + 1 < ROUNDS ? k + 1 : k], 0) : after;
+    return hspz__lane() < 31 ? beside : ahead;
+}
 
 __global__ void close_kernel(hspz__cuda_mark_layout layout, const uint64_t *records, uint32_t count,
                              uint32_t *list, uint32_t capacity, unsigned long long *listed)
@@ -43,14 +63,16 @@ __global__ void close_kernel(hspz__cuda_mark_layout layout, const uint64_t *reco
     __shared__ unsigned of_warp[BLOCK / 32];
     __shared__ unsigned long long base;
     const unsigned lane = hspz__lane(), warp = threadIdx.x / 32;
-    const uint64_t first = ((uint64_t)blockIdx.x * (BLOCK / 32) + warp) * 32 * ROUNDS + lane;
+    const uint64_t first = ((uint64_t)blockIdx.x * (BLOCK / 32) + warp) * 32 * ROUNDS;
+    uint64_t own[ROUNDS];
+    load_rounds(records, first, count, own);
+    const uint64_t after = first + 32 * ROUNDS < count ? records[first + 32 * ROUNDS] : UINT64_MAX;
     unsigned close = 0, found = 0; /* bit k: record of round k; in the warp so far */
     unsigned who[ROUNDS];
 #pragma unroll
     for (unsigned k = 0; k < ROUNDS; k++) {
-        const uint64_t i = first + 32 * k;
-        const bool yes =
-            i < count && is_close(layout, records[i], i + 1 < count ? records[i + 1] : ~records[i]);
+        const uint64_t i = first + 32 * k + lane, next = next_record(own, k, after);
+        const bool yes = i < count && is_close(layout, own[k], i + 1 < count ? next : ~own[k]);
         who[k] = __ballot_sync(HSPZ__FULL, yes);
         close |= (unsigned)yes << k;
         found += __popc(who[k]);
@@ -58,7 +80,7 @@ __global__ void close_kernel(hspz__cuda_mark_layout layout, const uint64_t *reco
     if (lane == 0)
         of_warp[warp] = found;
     __syncthreads();
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 0) { /* one atomic for BLOCK x ROUNDS records */
         unsigned sum = 0;
         for (unsigned w = 0; w < BLOCK / 32; w++)
             sum += of_warp[w];
@@ -72,7 +94,7 @@ __global__ void close_kernel(hspz__cuda_mark_layout layout, const uint64_t *reco
     for (unsigned k = 0; k < ROUNDS; k++) {
         const unsigned long long place = at + __popc(who[k] & hspz__lanes_below());
         if ((close >> k & 1u) != 0 && place < capacity)
-            list[place] = (uint32_t)(first + 32 * k);
+            list[place] = (uint32_t)(first + 32 * k + lane);
         at += __popc(who[k]);
     }
 }
@@ -104,13 +126,30 @@ __device__ void sort_few(uint64_t *records, uint32_t n)
         }
 }
 
+/* While one thread sorts a run others may read its records: the bits above `shift` stay what they are. */
 __global__ void order_kernel(uint64_t *records, uint32_t count, uint32_t shift, uint32_t most,
                              unsigned long long *longer)
 {
-    for (uint64_t i = hspz__thread(); i < count; i += hspz__threads()) {
-        const uint64_t run = records[i] >> shift;
-        if (i + 1 >= count || records[i + 1] >> shift != run || (i > 0 && records[i - 1] >> shift == run))
-            continue; /* alone, or not the first */
+    const uint64_t first = (hspz__thread() / 32) * 32 * ROUNDS;
+    uint64_t own[ROUNDS];
+    load_rounds(records, first, count, own);
+    const uint64_t after = first + 32 * ROUNDS < count ? records[first + 32 * ROUNDS] : UINT64_MAX;
+    uint64_t previous = first > 0 && first <= count ? records[first - 1] : UINT64_MAX; /* of lane 0 */
+    bool starts[ROUNDS];
+#pragma unroll
+    for (unsigned k = 0; k < ROUNDS; k++) {
+        const uint64_t i = first + 32 * k + hspz__lane(), next = next_record(own, k, after);
+        const uint64_t beside = __shfl_up_sync(HSPZ__FULL, own[k], 1),
+                       before = hspz__lane() > 0 ? beside : previous;
+        previous = __shfl_sync(HSPZ__FULL, own[k], 31);
+        starts[k] = i + 1 < count && next >> shift == own[k] >> shift &&
+                    (i == 0 || before >> shift != own[k] >> shift);
+    }
+#pragma unroll
+    for (unsigned k = 0; k < ROUNDS; k++) {
+        if (!starts[k])
+            continue;
+        const uint64_t i = first + 32 * k + hspz__lane(), run = own[k] >> shift;
         uint32_t n = 2;
         while (n <= most && i + n < count && records[i + n] >> shift == run)
             n++;
@@ -124,8 +163,8 @@ __global__ void order_kernel(uint64_t *records, uint32_t count, uint32_t shift, 
 cudaError_t hspz__cuda_mark_order(uint64_t *records, uint32_t count, uint32_t shift, uint32_t most,
                                   unsigned long long *longer, cudaStream_t stream)
 {
-    return HSPZ__LAUNCH(order_kernel, hspz__grid(count, BLOCK, 1u << 30), BLOCK, 0, stream, records, count,
-                        shift, most, longer);
+    return HSPZ__LAUNCH(order_kernel, hspz__grid(count, BLOCK * ROUNDS, 1u << 30), BLOCK, 0, stream, records,
+                        count, shift, most, longer);
 }
 
 /* Bases read by the right scan, up to `most`; most + 1 when it goes on. One thread. */
@@ -187,13 +226,6 @@ cudaError_t hspz__cuda_mark_reads(const hspz__cuda_mark_layout *layout, uint64_t
 
 /* ---- the walk */
 
-struct walk_output {
-    uint64_t *keys;
-    hspz__cuda_reach *right, *left;
-    uint32_t capacity;
-    hspz__cuda_counters *counters;
-};
-
 /* The state of a slot: the last hit that was not skipped set the mark to q + read; read may be a bound only. */
 struct slot_state {
     uint32_t mark;
@@ -201,140 +233,191 @@ struct slot_state {
     bool exact;
 };
 
-template <typename V>
-__device__ uint32_t right_read(const hspz__cuda_strand &target, const hspz__cuda_strand &query,
-                               const int32_t *scores, V xdrop, uint32_t r, uint32_t q)
+#define THREAD_READ 512u /* bases that a thread scans by itself */
+
+/* The next record of the slot whose window is not before `mark`: the skipped ones may be very many. */
+__device__ uint32_t after_mark(const hspz__cuda_mark_layout &l, const uint64_t *records, uint32_t at,
+                               uint32_t end, uint32_t mark)
 {
-    const uint32_t t_room = target.length - r, q_room = query.length - q;
-    return hspz__warp_scan<false, V>(target, query, scores, xdrop, r, q, t_room < q_room ? t_room : q_room)
-        .read;
+    uint32_t low = at, step = 1; /* records before low are skipped */
+    while (low + step < end &&
+           (int64_t)mark > (int64_t)hspz__mark_query(&l, records[low + step]) - l.window) {
+        low += step;
+        step *= 2;
+    }
+    uint32_t high = low + step < end ? low + step : end;
+    low++;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if ((int64_t)mark > (int64_t)hspz__mark_query(&l, records[middle]) - l.window)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
-/* One lane's hit in full, by all lanes. The new mark is the answer. `floor`: the mark so far. */
-template <typename V>
-__device__ uint32_t extend_hit(const hspz__cuda_strand &target, const hspz__cuda_strand &query,
-                               const int32_t *scores, const hspz__cuda_rules &rules, uint32_t r, uint32_t q,
-                               uint32_t floor, bool maybe, const walk_output &out)
+/* Goes on to the slot's next hit that is not skipped and whose right scan has to be looked up: true if there is one. */
+__device__ bool next_event(const hspz__cuda_mark_layout &l, const uint64_t *records, uint32_t *at,
+                           uint32_t end, slot_state *state, uint64_t *record, unsigned long long *skipped)
 {
-    const uint32_t t_room = target.length - r, q_room = query.length - q;
-    const hspz__scan_end right = hspz__warp_scan<false, V>(target, query, scores, rules.xdrop, r, q,
-                                                           t_room < q_room ? t_room : q_room);
-    const uint32_t reached = q + right.read, mark = reached > floor ? reached : floor;
-    if (!maybe)
-        return mark;
-    const uint32_t back = q > floor ? q - floor : 0;
-    const hspz__scan_end left =
-        hspz__warp_scan<true, V>(target, query, scores, rules.xdrop, r, q, r < back ? r : back);
-    if (hspz__lane() == 0 && (int64_t)left.reach.score + right.reach.score >= rules.keep_total) {
-        const unsigned long long at = atomicAdd(&out.counters->candidates, 1ull);
-        if (at < out.capacity) {
-            out.keys[at] = HSPZ__CUDA_KEY(r, q, query.length);
-            out.right[at] = right.reach;
-            out.left[at] = left.reach;
+    const uint32_t shift = l.target_bits + HSPZ__MARK_LOW_BITS;
+    while (*at < end) {
+        const uint64_t now = records[*at];
+        const uint32_t q = hspz__mark_query(&l, now), read = hspz__mark_read(now);
+        if ((int64_t)state->mark > (int64_t)q - l.window) {
+            const uint32_t next = after_mark(l, records, *at, end, state->mark);
+            *skipped += next - *at;
+            *at = next;
+            continue;
         }
+        /* Others of the same window come later in raw order and lie behind the mark that this one sets. */
+        ++*at;
+        while (*at < end && records[*at] >> shift == now >> shift) {
+            ++*skipped;
+            ++*at;
+        }
+        if ((now & 1u) != 0 || read == HSPZ__MARK_LONG) {
+            *record = now;
+            return true;
+        }
+        state->mark = q + read;
+        state->last = now;
+        state->exact = (now & 2u) != 0;
     }
-    return mark;
+    return false;
 }
 
-/* The record that comes first in raw order among those of one slot and query window; *next is the one after them. Ties are
- * rare and not sorted. */
-__device__ __forceinline__ uint64_t first_of_ties(const uint64_t *records, uint32_t at, uint32_t end,
-                                                  uint32_t shift, uint32_t *next)
+/* Puts what the lanes have to say into the list of hits to extend. */
+__device__ void push_hit(bool push, uint64_t key, uint32_t floor, uint64_t *keys, uint32_t *floors,
+                         uint32_t capacity, hspz__cuda_counters *counters)
 {
-    uint64_t record = records[at];
-    uint32_t k = at + 1;
-    while (k < end && records[k] >> shift == record >> shift) {
-        record = records[k] < record ? records[k] : record;
-        k++;
+    const unsigned who = __ballot_sync(HSPZ__FULL, push);
+    if (who == 0)
+        return;
+    unsigned long long at = 0;
+    if (hspz__lane() == 0)
+        at = atomicAdd(&counters->candidates, (unsigned long long)__popc(who));
+    at = __shfl_sync(HSPZ__FULL, at, 0) + __popc(who & hspz__lanes_below());
+    if (push && at < capacity) {
+        keys[at] = key;
+        floors[at] = floor;
     }
-    *next = k;
-    return record;
 }
 
 template <typename V>
 __global__ void __launch_bounds__(WALK_BLOCK)
     walk_kernel(hspz__cuda_mark_layout layout, const uint64_t *records, const uint32_t *ends,
                 hspz__cuda_strand target, hspz__cuda_strand query, hspz__cuda_rules rules, uint32_t *marks,
-                walk_output out)
+                uint64_t *keys, uint32_t *floors, uint32_t capacity, hspz__cuda_counters *counters)
 {
     __shared__ int32_t scores[HSPZ__CLASSES * HSPZ__ROW];
     for (unsigned i = threadIdx.x; i < HSPZ__CLASSES * HSPZ__ROW; i += blockDim.x)
         scores[i] = rules.scores[i];
     __syncthreads();
-    const uint32_t slot = (uint32_t)hspz__thread();
-    const uint32_t end = ends[slot], shift = layout.target_bits + HSPZ__MARK_LOW_BITS;
+    const uint32_t slot = (uint32_t)hspz__thread(), end = ends[slot];
     uint32_t at = slot > 0 ? ends[slot - 1] : 0;
     slot_state state = {marks[slot], 0, true};
     unsigned long long skipped = 0;
-    while (__any_sync(HSPZ__FULL, at < end)) {
-        /* Each lane goes on to its next hit that needs a full extension. */
+    bool more = true;
+    while (more) { /* each lane goes on to its next event, then all look up their right scans together */
         uint64_t record = 0;
-        bool wants = false;
-        while (at < end && !wants) {
-            uint32_t next;
-            record = first_of_ties(records, at, end, shift, &next);
-            const uint32_t q = hspz__mark_query(&layout, record), read = hspz__mark_read(record);
-            skipped += next - at;
-            at = next;
-            if ((int64_t)state.mark > (int64_t)q - layout.window)
-                continue;
-            skipped--; /* the first of the ties is not skipped, the others lie behind the mark it sets */
-            wants = (record & 1u) != 0 || read == HSPZ__MARK_LONG;
-            if (!wants) {
-                state.mark = q + read;
-                state.last = record;
-                state.exact = (record & 2u) != 0;
-            }
+        const bool wants = next_event(layout, records, &at, end, &state, &record, &skipped);
+        const bool maybe = wants && (record & 1u) != 0;
+        const uint32_t r = hspz__mark_target(&layout, record), q = hspz__mark_query(&layout, record);
+        uint32_t read = hspz__mark_read(record), floor = state.mark;
+        if (maybe && !state.exact) { /* the left scan must not read below the exact mark */
+            const uint32_t q_last = hspz__mark_query(&layout, state.last);
+            floor =
+                q_last + short_read<V>(target, query, scores, rules.xdrop,
+                                       hspz__mark_target(&layout, state.last), q_last, HSPZ__MARK_LONG - 1);
         }
-        for (unsigned todo = __ballot_sync(HSPZ__FULL, wants); todo != 0; todo &= todo - 1) {
+        if (wants && ((record & 2u) == 0 || read == HSPZ__MARK_LONG))
+            read = short_read<V>(target, query, scores, rules.xdrop, r, q, THREAD_READ);
+        for (unsigned todo = __ballot_sync(HSPZ__FULL, wants && read > THREAD_READ); todo != 0;
+             todo &= todo - 1) {
             const unsigned who = (unsigned)__ffs(todo) - 1;
-            const uint64_t hit = __shfl_sync(HSPZ__FULL, record, who);
-            uint32_t floor = __shfl_sync(HSPZ__FULL, state.mark, who);
-            if ((hit & 1u) != 0 && !__shfl_sync(HSPZ__FULL, (int)state.exact, who)) {
-                /* The left scan must not read below the exact mark. */
-                const uint64_t last = __shfl_sync(HSPZ__FULL, state.last, who);
-                const uint32_t q = hspz__mark_query(&layout, last);
-                floor = q + right_read<V>(target, query, scores, rules.xdrop,
-                                          hspz__mark_target(&layout, last), q);
-            }
-            const uint32_t mark = extend_hit<V>(target, query, scores, rules, hspz__mark_target(&layout, hit),
-                                                hspz__mark_query(&layout, hit), floor, (hit & 1u) != 0, out);
-            if (hspz__lane() == who) {
-                state.mark = mark;
-                state.exact = true;
-            }
+            const uint32_t r_who = __shfl_sync(HSPZ__FULL, r, who), q_who = __shfl_sync(HSPZ__FULL, q, who);
+            const uint32_t t_room = target.length - r_who, q_room = query.length - q_who;
+            const uint32_t whole = hspz__warp_scan<false, V>(target, query, scores, rules.xdrop, r_who, q_who,
+                                                             t_room < q_room ? t_room : q_room)
+                                       .read;
+            read = hspz__lane() == who ? whole : read;
         }
-    }
-    /* A bound may stand as the slot's mark at the end of the unit: the next unit needs it exact. */
-    for (unsigned todo = __ballot_sync(HSPZ__FULL, !state.exact); todo != 0; todo &= todo - 1) {
-        const unsigned who = (unsigned)__ffs(todo) - 1;
-        const uint64_t last = __shfl_sync(HSPZ__FULL, state.last, who);
-        const uint32_t q = hspz__mark_query(&layout, last);
-        const uint32_t read =
-            right_read<V>(target, query, scores, rules.xdrop, hspz__mark_target(&layout, last), q);
-        if (hspz__lane() == who)
+        if (wants) {
             state.mark = q + read;
+            state.exact = true;
+        }
+        push_hit(maybe, HSPZ__CUDA_KEY(r, q, query.length), floor, keys, floors, capacity, counters);
+        more = __any_sync(HSPZ__FULL, at < end);
+    }
+    if (!state.exact) { /* the next unit needs it exact */
+        const uint32_t q = hspz__mark_query(&layout, state.last);
+        state.mark = q + short_read<V>(target, query, scores, rules.xdrop,
+                                       hspz__mark_target(&layout, state.last), q, HSPZ__MARK_LONG - 1);
     }
     marks[slot] = state.mark;
     if (skipped > 0)
-        atomicAdd(&out.counters->skipped, skipped);
+        atomicAdd(&counters->skipped, skipped);
 }
 
 cudaError_t hspz__cuda_mark_walk(const hspz__cuda_mark_layout *layout, const uint64_t *records,
                                  const uint32_t *ends, const hspz__cuda_strand *target,
                                  const hspz__cuda_strand *query, const hspz__cuda_rules *rules,
-                                 uint32_t *marks, uint64_t *keys, hspz__cuda_reach *right,
-                                 hspz__cuda_reach *left, uint32_t capacity, hspz__cuda_counters *counters,
-                                 cudaStream_t stream)
+                                 uint32_t *marks, uint64_t *keys, uint32_t *floors, uint32_t capacity,
+                                 hspz__cuda_counters *counters, cudaStream_t stream)
 {
     const hspz__cuda_mark_layout l = *layout;
     const hspz__cuda_strand t = *target, q = *query;
     const hspz__cuda_rules u = *rules;
-    const walk_output out = {keys, right, left, capacity, counters};
     const unsigned grid = HSPZ__MARK_SLOTS / WALK_BLOCK;
     if (rules->wide)
         return HSPZ__LAUNCH(walk_kernel<int64_t>, grid, WALK_BLOCK, 0, stream, l, records, ends, t, q, u,
-                            marks, out);
+                            marks, keys, floors, capacity, counters);
     return HSPZ__LAUNCH(walk_kernel<int32_t>, grid, WALK_BLOCK, 0, stream, l, records, ends, t, q, u, marks,
-                        out);
+                        keys, floors, capacity, counters);
+}
+
+template <typename V>
+__global__ void extend_kernel(const uint64_t *keys, const uint32_t *floors, uint32_t capacity,
+                              hspz__cuda_strand target, hspz__cuda_strand query, hspz__cuda_rules rules,
+                              uint64_t *out_keys, hspz__cuda_reach *right, hspz__cuda_reach *left,
+                              hspz__cuda_counters *counters)
+{
+    __shared__ int32_t scores[HSPZ__CLASSES * HSPZ__ROW];
+    for (unsigned i = threadIdx.x; i < HSPZ__CLASSES * HSPZ__ROW; i += blockDim.x)
+        scores[i] = rules.scores[i];
+    __syncthreads();
+    const uint64_t count = counters->candidates < capacity ? counters->candidates : capacity;
+    for (uint64_t i = hspz__thread() / 32; i < count; i += hspz__threads() / 32) {
+        const uint64_t key = keys[i];
+        const uint32_t r = (uint32_t)key, q = hspz__key_query(key, query.length), floor = floors[i];
+        const uint32_t t_room = target.length - r, q_room = query.length - q,
+                       back = q > floor ? q - floor : 0;
+        const hspz__scan_end on = hspz__warp_scan<false, V>(target, query, scores, rules.xdrop, r, q,
+                                                            t_room < q_room ? t_room : q_room);
+        const hspz__scan_end before =
+            hspz__warp_scan<true, V>(target, query, scores, rules.xdrop, r, q, r < back ? r : back);
+        if (hspz__lane() == 0 && (int64_t)on.reach.score + before.reach.score >= rules.keep_total) {
+            const unsigned long long at = atomicAdd(&counters->extended, 1ull); /* at most `count` */
+            out_keys[at] = key;
+            right[at] = on.reach;
+            left[at] = before.reach;
+        }
+    }
+}
+
+cudaError_t hspz__cuda_mark_extend(const uint64_t *keys, const uint32_t *floors, uint32_t capacity,
+                                   const hspz__cuda_strand *target, const hspz__cuda_strand *query,
+                                   const hspz__cuda_rules *rules, uint64_t *out_keys, hspz__cuda_reach *right,
+                                   hspz__cuda_reach *left, hspz__cuda_counters *counters, cudaStream_t stream)
+{
+    const hspz__cuda_strand t = *target, q = *query;
+    const hspz__cuda_rules u = *rules;
+    const unsigned grid = hspz__grid((uint64_t)capacity * 32, 128, 8192);
+    if (rules->wide)
+        return HSPZ__LAUNCH(extend_kernel<int64_t>, grid, 128, 0, stream, keys, floors, capacity, t, q, u,
+                            out_keys, right, left, counters);
+    return HSPZ__LAUNCH(extend_kernel<int32_t>, grid, 128, 0, stream, keys, floors, capacity, t, q, u,
+                        out_keys, right, left, counters);
 }

@@ -4,8 +4,8 @@
  * query that one matters to the other. The join (join.h) writes a record of 8 bytes for every hit, in any order: its slot and
  * query window, what breaks ties in the raw order, an upper bound of the bases that its right scan reads, and whether
  * the filter could not reject it. Sorted by (slot, query window), neighbours tell which bounds have to be made exact;
- * these are done in parallel. Then one thread a slot walks its records and only adds and compares; the rare full
- * extensions are done by the whole warp.
+ * these are done in parallel. Then one thread a slot walks its records and only adds and compares, and looks up the right scan
+ * of the rare hits that may survive. Those that are not skipped are extended in full afterwards, a warp each.
  *
  *   bits 63..48 slot | query window - begin | variant 4 | target position from last to first, >> 16 | read 7 | exact 1 | maybe 1
  *
@@ -87,14 +87,19 @@ cudaError_t hspz__cuda_mark_reads(const hspz__cuda_mark_layout *layout, uint64_t
                                   const uint32_t *list, uint32_t most, const unsigned long long *listed,
                                   const hspz__cuda_strand *target, const hspz__cuda_strand *query,
                                   const hspz__cuda_rules *rules, cudaStream_t stream);
-/* The walk. Survivors go to keys, right, left (counters->candidates counts, up to `capacity` are stored; it must be 0 before);
- * counters->skipped grows. */
+/* The walk. Hits that are not skipped and may survive go to keys and floors, the mark below which the left scan must not read
+ * (counters->candidates counts, up to `capacity` are stored; it must be 0 before); counters->skipped grows. */
 cudaError_t hspz__cuda_mark_walk(const hspz__cuda_mark_layout *layout, const uint64_t *records,
                                  const uint32_t *ends, const hspz__cuda_strand *target,
                                  const hspz__cuda_strand *query, const hspz__cuda_rules *rules,
-                                 uint32_t *marks, uint64_t *keys, hspz__cuda_reach *right,
-                                 hspz__cuda_reach *left, uint32_t capacity, hspz__cuda_counters *counters,
-                                 cudaStream_t stream);
+                                 uint32_t *marks, uint64_t *keys, uint32_t *floors, uint32_t capacity,
+                                 hspz__cuda_counters *counters, cudaStream_t stream);
+/* Extends those hits; survivors go to out_keys, right, left, counted by counters->extended. */
+cudaError_t hspz__cuda_mark_extend(const uint64_t *keys, const uint32_t *floors, uint32_t capacity,
+                                   const hspz__cuda_strand *target, const hspz__cuda_strand *query,
+                                   const hspz__cuda_rules *rules, uint64_t *out_keys, hspz__cuda_reach *right,
+                                   hspz__cuda_reach *left, hspz__cuda_counters *counters,
+                                   cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -48,6 +48,7 @@ typedef struct hspz__cuda_counters {
     unsigned long long next;       /* work distribution */
     unsigned long long written;    /* mark records */
     unsigned long long listed;     /* mark records whose read must be exact */
+    unsigned long long extended;   /* survivors of the mark rule */
     unsigned long long longer;     /* runs of mark records too long to be put in order by one thread */
     unsigned long long windows;    /* valid query windows */
     unsigned long long bad;        /* offset of the first byte that is no symbol */
