@@ -14,7 +14,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void hspz__call_begin(hspz__call *c)
+void hspz__engine_call_begin(hspz__engine_call *c)
 {
     memset(c, 0, sizeof *c);
     c->error.struct_size = sizeof c->error;
@@ -56,7 +56,8 @@ static void add_statistics(hspz_statistics *sum, const hspz_statistics *part)
         sum->device_memory_peak = part->device_memory_peak;
 }
 
-hspz_status hspz__call_finish(hspz_engine *engine, hspz__call *c, hspz_status status, hspz_error *error)
+hspz_status hspz__engine_call_finish(hspz_engine *engine, hspz__engine_call *c, hspz_status status,
+                                     hspz_error *error)
 {
     c->statistics.seconds_total = now() - c->start;
     if (status != HSPZ_OK && c->error.status == HSPZ_OK) /* a path that gave no sentence of its own */
@@ -189,12 +190,12 @@ hspz_status hspz__engine_info(hspz_engine *engine, hspz_engine_info *info, hspz_
 {
     if (engine == NULL)
         return hspz__fail(error, HSPZ_E_ARGUMENT, "engine_info needs an engine");
-    hspz__call c;
-    hspz__call_begin(&c);
+    hspz__engine_call c;
+    hspz__engine_call_begin(&c);
     if (info == NULL || info->struct_size < sizeof(uint32_t)) {
         hspz_status status =
             hspz__fail(&c.error, HSPZ_E_ARGUMENT, "engine_info needs a struct with its size set");
-        return hspz__call_finish(engine, &c, status, error);
+        return hspz__engine_call_finish(engine, &c, status, error);
     }
     hspz_engine_info full = {.struct_size = sizeof full, .threads = 1};
     full.device = engine->device;
@@ -213,11 +214,11 @@ hspz_status hspz__get_statistics(hspz_engine *engine, hspz_statistics *statistic
     if (engine == NULL)
         return hspz__fail(error, HSPZ_E_ARGUMENT, "get_statistics needs an engine");
     if (statistics == NULL || statistics->struct_size < sizeof(uint32_t)) {
-        hspz__call c;
-        hspz__call_begin(&c);
+        hspz__engine_call c;
+        hspz__engine_call_begin(&c);
         hspz_status status =
             hspz__fail(&c.error, HSPZ_E_ARGUMENT, "get_statistics needs a struct with its size set");
-        return hspz__call_finish(engine, &c, status, error);
+        return hspz__engine_call_finish(engine, &c, status, error);
     }
     pthread_mutex_lock(&engine->lock);
     hspz_statistics full = engine->statistics;

@@ -37,8 +37,8 @@ hspz_status hspz__find_hsps(hspz_engine *engine, const hspz_find_request *reques
 {
     if (engine == NULL)
         return hspz__fail(error, HSPZ_E_ARGUMENT, "find_hsps needs an engine");
-    hspz__call c;
-    hspz__call_begin(&c);
+    hspz__engine_call c;
+    hspz__engine_call_begin(&c);
     hspz_status status = HSPZ_OK;
     if (request == NULL || !HSPZ_HAS_FIELD(hspz_find_request, request, end))
         status = hspz__fail(&c.error, HSPZ_E_ARGUMENT, "find_hsps needs a request with its size set");
@@ -53,7 +53,7 @@ hspz_status hspz__find_hsps(hspz_engine *engine, const hspz_find_request *reques
         hspz__output output = {.sink = sink, .statistics = &c.statistics};
         status = engine->backend->find_hsps(engine->state, request, &output, &c.error);
     }
-    return hspz__call_finish(engine, &c, status, error);
+    return hspz__engine_call_finish(engine, &c, status, error);
 }
 
 /* Seeds whose word or window does not exist would read outside the tables. */
@@ -78,8 +78,8 @@ hspz_status hspz__expand_and_extend(hspz_engine *engine, const hspz_seed_batch *
 {
     if (engine == NULL)
         return hspz__fail(error, HSPZ_E_ARGUMENT, "expand_and_extend needs an engine");
-    hspz__call c;
-    hspz__call_begin(&c);
+    hspz__engine_call c;
+    hspz__engine_call_begin(&c);
     hspz_status status = HSPZ_OK;
     if (batch == NULL || !HSPZ_HAS_FIELD(hspz_seed_batch, batch, count))
         status = hspz__fail(&c.error, HSPZ_E_ARGUMENT, "expand_and_extend needs a batch with its size set");
@@ -91,7 +91,7 @@ hspz_status hspz__expand_and_extend(hspz_engine *engine, const hspz_seed_batch *
         hspz__output output = {.sink = sink, .statistics = &c.statistics};
         status = engine->backend->expand_and_extend(engine->state, batch, &output, &c.error);
     }
-    return hspz__call_finish(engine, &c, status, error);
+    return hspz__engine_call_finish(engine, &c, status, error);
 }
 
 static hspz_status check_anchors(const hspz_engine *engine, const hspz_anchor_batch *batch, hspz_error *error)
@@ -118,8 +118,8 @@ hspz_status hspz__extend_anchors(hspz_engine *engine, const hspz_anchor_batch *b
 {
     if (engine == NULL)
         return hspz__fail(error, HSPZ_E_ARGUMENT, "extend_anchors needs an engine");
-    hspz__call c;
-    hspz__call_begin(&c);
+    hspz__engine_call c;
+    hspz__engine_call_begin(&c);
     hspz_status status = HSPZ_OK;
     if (batch == NULL || !HSPZ_HAS_FIELD(hspz_anchor_batch, batch, count))
         status = hspz__fail(&c.error, HSPZ_E_ARGUMENT, "extend_anchors needs a batch with its size set");
@@ -131,5 +131,5 @@ hspz_status hspz__extend_anchors(hspz_engine *engine, const hspz_anchor_batch *b
         hspz__output output = {.sink = sink, .statistics = &c.statistics};
         status = engine->backend->extend_anchors(engine->state, batch, &output, &c.error);
     }
-    return hspz__call_finish(engine, &c, status, error);
+    return hspz__engine_call_finish(engine, &c, status, error);
 }

@@ -57,8 +57,8 @@ hspz_status hspz__set_target(hspz_engine *engine, const hspz_target *target, hsp
 {
     if (engine == NULL)
         return hspz__fail(error, HSPZ_E_ARGUMENT, "set_target needs an engine");
-    hspz__call c;
-    hspz__call_begin(&c);
+    hspz__engine_call c;
+    hspz__engine_call_begin(&c);
     hspz_target t = {.struct_size = sizeof t};
     hspz_status status = HSPZ_OK;
     engine->target_length = HSPZ__UNSET;
@@ -75,7 +75,7 @@ hspz_status hspz__set_target(hspz_engine *engine, const hspz_target *target, hsp
         status = engine->backend->set_target(engine->state, &t, &c.statistics, &c.error);
     if (status == HSPZ_OK)
         engine->target_length = t.length;
-    return hspz__call_finish(engine, &c, status, error);
+    return hspz__engine_call_finish(engine, &c, status, error);
 }
 
 hspz_status hspz__clear_target(hspz_engine *engine, hspz_error *error)
@@ -99,11 +99,11 @@ hspz_status hspz__set_query(hspz_engine *engine, uint32_t slot, const hspz_query
 {
     if (engine == NULL)
         return hspz__fail(error, HSPZ_E_ARGUMENT, "set_query needs an engine");
-    hspz__call c;
-    hspz__call_begin(&c);
+    hspz__engine_call c;
+    hspz__engine_call_begin(&c);
     hspz_status status = hspz__check_slot(engine, slot, &c.error);
     if (status != HSPZ_OK)
-        return hspz__call_finish(engine, &c, status, error);
+        return hspz__engine_call_finish(engine, &c, status, error);
     engine->query_length[slot] = HSPZ__UNSET;
     engine->backend->clear_query(engine->state, slot);
     if (query == NULL || !HSPZ_HAS_FIELD(hspz_query, query, length))
@@ -114,18 +114,18 @@ hspz_status hspz__set_query(hspz_engine *engine, uint32_t slot, const hspz_query
         status = engine->backend->set_query(engine->state, slot, query, &c.statistics, &c.error);
     if (status == HSPZ_OK)
         engine->query_length[slot] = query->length;
-    return hspz__call_finish(engine, &c, status, error);
+    return hspz__engine_call_finish(engine, &c, status, error);
 }
 
 hspz_status hspz__clear_query(hspz_engine *engine, uint32_t slot, hspz_error *error)
 {
     if (engine == NULL)
         return hspz__fail(error, HSPZ_E_ARGUMENT, "clear_query needs an engine");
-    hspz__call c;
-    hspz__call_begin(&c);
+    hspz__engine_call c;
+    hspz__engine_call_begin(&c);
     hspz_status status = hspz__check_slot(engine, slot, &c.error);
     if (status != HSPZ_OK)
-        return hspz__call_finish(engine, &c, status, error);
+        return hspz__engine_call_finish(engine, &c, status, error);
     engine->query_length[slot] = HSPZ__UNSET;
     engine->backend->clear_query(engine->state, slot);
     return HSPZ_OK;

@@ -1,6 +1,6 @@
 /* engine_state.h -- what an engine holds, and the gate that every call on it passes.
  *
- * Idea: hspz__call_begin sets up a private error and private statistics, the backend works on those, and hspz__call_finish adds
+ * Idea: hspz__engine_call_begin sets up a private error and private statistics, the backend works on those, and hspz__engine_call_finish adds
  * the statistics, keeps the error text under a lock and hands the error to the host. Backends therefore never see
  * unchecked input or a short struct, and set_query may run beside a find on another slot.
  */
@@ -28,15 +28,16 @@ struct hspz_engine {
     char error_text[HSPZ_ERROR_TEXT];
 };
 
-typedef struct hspz__call {
+typedef struct hspz__engine_call {
     double start; /* seconds */
     hspz_error error;
     hspz_statistics statistics;
-} hspz__call;
+} hspz__engine_call;
 
-void hspz__call_begin(hspz__call *c);
+void hspz__engine_call_begin(hspz__engine_call *c);
 /* Ends the call with `status`, which is returned; `error` is the host's and may be NULL or short. */
-hspz_status hspz__call_finish(hspz_engine *engine, hspz__call *c, hspz_status status, hspz_error *error);
+hspz_status hspz__engine_call_finish(hspz_engine *engine, hspz__engine_call *c, hspz_status status,
+                                     hspz_error *error);
 
 /* HSPZ_E_ARGUMENT unless `slot` is one of the engine's. */
 hspz_status hspz__check_slot(const hspz_engine *engine, uint32_t slot, hspz_error *error);
