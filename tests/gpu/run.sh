@@ -49,7 +49,8 @@ run_info() {
 }
 
 run_ab() {
-    step "ab random knobs" timeout "$((seconds * 4))" "$build/tests/gpu/ab" "$oracle" "$plugin" --device cuda --cases 300 --size 6000
+    step "ab lastz" timeout 60 "$build/tests/gpu/ab" "$oracle" "$plugin" --device cuda --cases 150 --size 6000 --dedup 3
+    step "ab random knobs" timeout 60 "$build/tests/gpu/ab" "$oracle" "$plugin" --device cuda --cases 300 --size 6000
     local gate
     for gate in join thread warp; do
         step "ab gate $gate" timeout "$((seconds * 4))" "$build/tests/ab/hspz_ab" --seconds "$seconds" --cases 1000000 \
@@ -104,7 +105,7 @@ bench() { # bench NAME TARGET QUERY OPTION...
     local name=$1
     shift
     echo "== $name"
-    "$build/hspz" bench "$@" --plugin "$plugin" --device cuda --repeats 3 2>&1 | tee -a "$logs/bench.log" |
+    "$build/hspz" bench "$@" --plugin "$plugin" --device cuda --repeats "${repeats:-3}" 2>&1 | tee -a "$logs/bench.log" |
         grep -E '^run|^[0-9]|^median|^hits|^gate_surv|^accepted|^kept|device memory|rror' || failed=$((failed + 1))
     since=$SECONDS
 }
@@ -141,7 +142,10 @@ run_big() {
 }
 
 run_huge() {
-    generated 500M --device-memory-limit 16Gi
+    "$build/tests/bench/genpair" --size 500M "$scratch/t.fa" "$scratch/q.fa" || return 1
+    echo "made 500M ($((SECONDS - since)) s)"
+    repeats=1 bench "generated 2 x 500M, 16 GiB" "$scratch/t.fa" "$scratch/q.fa" --device-memory-limit 16Gi
+    rm -f "$scratch"/*.fa
 }
 
 for stage in "$@"; do
