@@ -96,12 +96,12 @@ static hspz_status walk_records(marks_run *run, hspz__cuda_unit *u, uint64_t *re
     DO("reading close hits", hspz__cuda_mark_reads(&layout, records, u->list, hits, &counters->listed,
                                                    &call->target, &call->strand, &cuda->rules, cuda->stream));
     DO("walking slots", cudaMemsetAsync(&counters->candidates, 0, sizeof counters->candidates, cuda->stream));
-    DO("walking slots",
-       hspz__cuda_mark_walk(&layout, records, u->slot_ends, &call->target, &call->strand, &cuda->rules,
-                            cuda->marks.start, c->keys[1], c->ranks[1], c->capacity, counters, cuda->stream));
-    DO("extending hits",
-       hspz__cuda_mark_extend(c->keys[1], c->ranks[1], c->capacity, &call->target, &call->strand,
-                              &cuda->rules, c->keys[0], c->right, c->left, counters, cuda->stream));
+    DO("walking slots", hspz__cuda_mark_walk(&layout, records, u->slot_ends, &call->target, &call->strand,
+                                             &cuda->rules, cuda->marks.start, c->keys[1], c->ranks[1],
+                                             c->order, c->capacity, counters, cuda->stream));
+    DO("extending hits", hspz__cuda_mark_extend(&layout, c->keys[1], c->ranks[1], c->order, c->capacity,
+                                                &call->target, &call->strand, &cuda->rules, c->keys[0],
+                                                c->right, c->left, counters, cuda->stream));
     return hspz__cuda_read_counters(call);
 }
 

@@ -24,13 +24,13 @@ cudaError_t hspz__cuda_mark_ends(const uint64_t *records, uint32_t count, uint32
     return HSPZ__LAUNCH(ends_kernel, HSPZ__MARK_SLOTS / BLOCK, BLOCK, 0, stream, records, count, ends);
 }
 
-/* Whether the next record of the slot starts before the bound of this one ends. Where there is no bound the read is wanted anyway:
- * the walk would have to find it. */
+/* Whether the next record of the slot starts before the bound of this one ends. Where there is no bound, and for hits that may
+ * survive, the read is wanted anyway. */
 __device__ __forceinline__ bool is_close(const hspz__cuda_mark_layout &l, uint64_t record, uint64_t next)
 {
     const uint32_t read = hspz__mark_read(record);
-    if (read == HSPZ__MARK_LONG)
-        return (record & 1u) == 0; /* what the filter could not reject is extended in full */
+    if (read == HSPZ__MARK_LONG || (record & 1u) != 0)
+        return true;
     return record >> 48 == next >> 48 &&
            hspz__mark_query(&l, next) < hspz__mark_query(&l, record) + read + l.window;
 }
@@ -150,6 +150,14 @@ __global__ void order_kernel(uint64_t *records, uint32_t count, uint32_t shift, 
         if (!starts[k])
             continue;
         const uint64_t i = first + 32 * k + hspz__lane(), run = own[k] >> shift;
+        if (i + 2 >= count || records[i + 2] >> shift != run) { /* nearly always two */
+            const uint64_t next = records[i + 1];
+            if (next < own[k]) {
+                records[i] = next;
+                records[i + 1] = own[k];
+            }
+            continue;
+        }
         uint32_t n = 2;
         while (n <= most && i + n < count && records[i + n] >> shift == run)
             n++;
@@ -257,12 +265,34 @@ __device__ uint32_t after_mark(const hspz__cuda_mark_layout &l, const uint64_t *
     return low;
 }
 
-/* Goes on to the slot's next hit that is not skipped and whose right scan has to be looked up: true if there is one. */
+/* Where the walk puts hits to extend: their keys, and the mark below which the left scan must not read, or, when only a bound of it is
+ * known, HSPZ__MARK_OF_LAST and the record of the hit that set it. */
+struct hit_list {
+    uint64_t *keys, *last;
+    uint32_t *floors;
+    uint32_t capacity;
+    hspz__cuda_counters *counters;
+};
+
+__device__ __forceinline__ void list_hit(const hit_list &list, uint64_t key, const slot_state &state)
+{
+    const unsigned long long at = atomicAdd(&list.counters->candidates, 1ull);
+    if (at >= list.capacity)
+        return;
+    list.keys[at] = key;
+    list.floors[at] = state.exact ? state.mark : HSPZ__MARK_OF_LAST;
+    list.last[at] = state.last;
+}
+
+#define RUN 128 /* records a lane goes on at most before lanes that have to scan do so together */
+
+/* Goes on along the slot's records: true when the right scan of *record, which is not skipped, has to be looked up. */
 __device__ bool next_event(const hspz__cuda_mark_layout &l, const uint64_t *records, uint32_t *at,
-                           uint32_t end, slot_state *state, uint64_t *record, unsigned long long *skipped)
+                           uint32_t end, uint32_t query_length, slot_state *state, uint64_t *record,
+                           unsigned long long *skipped, const hit_list &list)
 {
     const uint32_t shift = l.target_bits + HSPZ__MARK_LOW_BITS;
-    while (*at < end) {
+    for (int left = RUN; left > 0 && *at < end; left--) {
         const uint64_t now = records[*at];
         const uint32_t q = hspz__mark_query(&l, now), read = hspz__mark_read(now);
         if ((int64_t)state->mark > (int64_t)q - l.window) {
@@ -277,39 +307,24 @@ __device__ bool next_event(const hspz__cuda_mark_layout &l, const uint64_t *reco
             ++*skipped;
             ++*at;
         }
-        if ((now & 1u) != 0 || read == HSPZ__MARK_LONG) {
+        if ((now & 1u) != 0)
+            list_hit(list, HSPZ__CUDA_KEY(hspz__mark_target(&l, now), q, query_length), *state);
+        state->mark = q + read; /* not yet when the read is not known */
+        state->last = now;
+        state->exact = (now & 2u) != 0;
+        if (read == HSPZ__MARK_LONG) {
             *record = now;
             return true;
         }
-        state->mark = q + read;
-        state->last = now;
-        state->exact = (now & 2u) != 0;
     }
     return false;
-}
-
-/* Puts what the lanes have to say into the list of hits to extend. */
-__device__ void push_hit(bool push, uint64_t key, uint32_t floor, uint64_t *keys, uint32_t *floors,
-                         uint32_t capacity, hspz__cuda_counters *counters)
-{
-    const unsigned who = __ballot_sync(HSPZ__FULL, push);
-    if (who == 0)
-        return;
-    unsigned long long at = 0;
-    if (hspz__lane() == 0)
-        at = atomicAdd(&counters->candidates, (unsigned long long)__popc(who));
-    at = __shfl_sync(HSPZ__FULL, at, 0) + __popc(who & hspz__lanes_below());
-    if (push && at < capacity) {
-        keys[at] = key;
-        floors[at] = floor;
-    }
 }
 
 template <typename V>
 __global__ void __launch_bounds__(WALK_BLOCK)
     walk_kernel(hspz__cuda_mark_layout layout, const uint64_t *records, const uint32_t *ends,
                 hspz__cuda_strand target, hspz__cuda_strand query, hspz__cuda_rules rules, uint32_t *marks,
-                uint64_t *keys, uint32_t *floors, uint32_t capacity, hspz__cuda_counters *counters)
+                hit_list list)
 {
     __shared__ int32_t scores[HSPZ__CLASSES * HSPZ__ROW];
     for (unsigned i = threadIdx.x; i < HSPZ__CLASSES * HSPZ__ROW; i += blockDim.x)
@@ -320,19 +335,13 @@ __global__ void __launch_bounds__(WALK_BLOCK)
     slot_state state = {marks[slot], 0, true};
     unsigned long long skipped = 0;
     bool more = true;
-    while (more) { /* each lane goes on to its next event, then all look up their right scans together */
+    while (more) {
         uint64_t record = 0;
-        const bool wants = next_event(layout, records, &at, end, &state, &record, &skipped);
-        const bool maybe = wants && (record & 1u) != 0;
+        const bool wants =
+            next_event(layout, records, &at, end, query.length, &state, &record, &skipped, list);
         const uint32_t r = hspz__mark_target(&layout, record), q = hspz__mark_query(&layout, record);
-        uint32_t read = hspz__mark_read(record), floor = state.mark;
-        if (maybe && !state.exact) { /* the left scan must not read below the exact mark */
-            const uint32_t q_last = hspz__mark_query(&layout, state.last);
-            floor =
-                q_last + short_read<V>(target, query, scores, rules.xdrop,
-                                       hspz__mark_target(&layout, state.last), q_last, HSPZ__MARK_LONG - 1);
-        }
-        if (wants && ((record & 2u) == 0 || read == HSPZ__MARK_LONG))
+        uint32_t read = 0;
+        if (wants)
             read = short_read<V>(target, query, scores, rules.xdrop, r, q, THREAD_READ);
         for (unsigned todo = __ballot_sync(HSPZ__FULL, wants && read > THREAD_READ); todo != 0;
              todo &= todo - 1) {
@@ -348,7 +357,6 @@ __global__ void __launch_bounds__(WALK_BLOCK)
             state.mark = q + read;
             state.exact = true;
         }
-        push_hit(maybe, HSPZ__CUDA_KEY(r, q, query.length), floor, keys, floors, capacity, counters);
         more = __any_sync(HSPZ__FULL, at < end);
     }
     if (!state.exact) { /* the next unit needs it exact */
@@ -358,31 +366,32 @@ __global__ void __launch_bounds__(WALK_BLOCK)
     }
     marks[slot] = state.mark;
     if (skipped > 0)
-        atomicAdd(&counters->skipped, skipped);
+        atomicAdd(&list.counters->skipped, skipped);
 }
 
 cudaError_t hspz__cuda_mark_walk(const hspz__cuda_mark_layout *layout, const uint64_t *records,
                                  const uint32_t *ends, const hspz__cuda_strand *target,
                                  const hspz__cuda_strand *query, const hspz__cuda_rules *rules,
-                                 uint32_t *marks, uint64_t *keys, uint32_t *floors, uint32_t capacity,
-                                 hspz__cuda_counters *counters, cudaStream_t stream)
+                                 uint32_t *marks, uint64_t *keys, uint32_t *floors, uint64_t *last,
+                                 uint32_t capacity, hspz__cuda_counters *counters, cudaStream_t stream)
 {
     const hspz__cuda_mark_layout l = *layout;
     const hspz__cuda_strand t = *target, q = *query;
     const hspz__cuda_rules u = *rules;
+    const hit_list list = {keys, last, floors, capacity, counters};
     const unsigned grid = HSPZ__MARK_SLOTS / WALK_BLOCK;
     if (rules->wide)
         return HSPZ__LAUNCH(walk_kernel<int64_t>, grid, WALK_BLOCK, 0, stream, l, records, ends, t, q, u,
-                            marks, keys, floors, capacity, counters);
+                            marks, list);
     return HSPZ__LAUNCH(walk_kernel<int32_t>, grid, WALK_BLOCK, 0, stream, l, records, ends, t, q, u, marks,
-                        keys, floors, capacity, counters);
+                        list);
 }
 
 template <typename V>
-__global__ void extend_kernel(const uint64_t *keys, const uint32_t *floors, uint32_t capacity,
-                              hspz__cuda_strand target, hspz__cuda_strand query, hspz__cuda_rules rules,
-                              uint64_t *out_keys, hspz__cuda_reach *right, hspz__cuda_reach *left,
-                              hspz__cuda_counters *counters)
+__global__ void extend_kernel(hspz__cuda_mark_layout layout, const uint64_t *keys, const uint32_t *floors,
+                              const uint64_t *last, uint32_t capacity, hspz__cuda_strand target,
+                              hspz__cuda_strand query, hspz__cuda_rules rules, uint64_t *out_keys,
+                              hspz__cuda_reach *right, hspz__cuda_reach *left, hspz__cuda_counters *counters)
 {
     __shared__ int32_t scores[HSPZ__CLASSES * HSPZ__ROW];
     for (unsigned i = threadIdx.x; i < HSPZ__CLASSES * HSPZ__ROW; i += blockDim.x)
@@ -391,7 +400,16 @@ __global__ void extend_kernel(const uint64_t *keys, const uint32_t *floors, uint
     const uint64_t count = counters->candidates < capacity ? counters->candidates : capacity;
     for (uint64_t i = hspz__thread() / 32; i < count; i += hspz__threads() / 32) {
         const uint64_t key = keys[i];
-        const uint32_t r = (uint32_t)key, q = hspz__key_query(key, query.length), floor = floors[i];
+        const uint32_t r = (uint32_t)key, q = hspz__key_query(key, query.length);
+        uint32_t floor = floors[i];
+        if (floor == HSPZ__MARK_OF_LAST) {
+            const uint32_t r_last = hspz__mark_target(&layout, last[i]),
+                           q_last = hspz__mark_query(&layout, last[i]);
+            const uint32_t t_left = target.length - r_last, q_left = query.length - q_last;
+            floor = q_last + hspz__warp_scan<false, V>(target, query, scores, rules.xdrop, r_last, q_last,
+                                                       t_left < q_left ? t_left : q_left)
+                                 .read;
+        }
         const uint32_t t_room = target.length - r, q_room = query.length - q,
                        back = q > floor ? q - floor : 0;
         const hspz__scan_end on = hspz__warp_scan<false, V>(target, query, scores, rules.xdrop, r, q,
@@ -407,17 +425,19 @@ __global__ void extend_kernel(const uint64_t *keys, const uint32_t *floors, uint
     }
 }
 
-cudaError_t hspz__cuda_mark_extend(const uint64_t *keys, const uint32_t *floors, uint32_t capacity,
+cudaError_t hspz__cuda_mark_extend(const hspz__cuda_mark_layout *layout, const uint64_t *keys,
+                                   const uint32_t *floors, const uint64_t *last, uint32_t capacity,
                                    const hspz__cuda_strand *target, const hspz__cuda_strand *query,
                                    const hspz__cuda_rules *rules, uint64_t *out_keys, hspz__cuda_reach *right,
                                    hspz__cuda_reach *left, hspz__cuda_counters *counters, cudaStream_t stream)
 {
+    const hspz__cuda_mark_layout l = *layout;
     const hspz__cuda_strand t = *target, q = *query;
     const hspz__cuda_rules u = *rules;
     const unsigned grid = hspz__grid((uint64_t)capacity * 32, 128, 8192);
     if (rules->wide)
-        return HSPZ__LAUNCH(extend_kernel<int64_t>, grid, 128, 0, stream, keys, floors, capacity, t, q, u,
-                            out_keys, right, left, counters);
-    return HSPZ__LAUNCH(extend_kernel<int32_t>, grid, 128, 0, stream, keys, floors, capacity, t, q, u,
-                        out_keys, right, left, counters);
+        return HSPZ__LAUNCH(extend_kernel<int64_t>, grid, 128, 0, stream, l, keys, floors, last, capacity, t,
+                            q, u, out_keys, right, left, counters);
+    return HSPZ__LAUNCH(extend_kernel<int32_t>, grid, 128, 0, stream, l, keys, floors, last, capacity, t, q,
+                        u, out_keys, right, left, counters);
 }

@@ -20,6 +20,7 @@
 
 #define HSPZ__MARK_LONG 127u
 #define HSPZ__MARK_SLOTS 65536u
+#define HSPZ__MARK_OF_LAST 0xffffffffu
 #define HSPZ__MARK_LOW_BITS 13u /* variant, read, exact, maybe */
 
 /* Where the fields of a record are. */
@@ -87,15 +88,17 @@ cudaError_t hspz__cuda_mark_reads(const hspz__cuda_mark_layout *layout, uint64_t
                                   const uint32_t *list, uint32_t most, const unsigned long long *listed,
                                   const hspz__cuda_strand *target, const hspz__cuda_strand *query,
                                   const hspz__cuda_rules *rules, cudaStream_t stream);
-/* The walk. Hits that are not skipped and may survive go to keys and floors, the mark below which the left scan must not read
- * (counters->candidates counts, up to `capacity` are stored; it must be 0 before); counters->skipped grows. */
+/* The walk. Hits that are not skipped and may survive are listed (counters->candidates counts, up to `capacity` are stored; it must
+ * be 0 before): key, and in floors the mark below which the left scan must not read, or HSPZ__MARK_OF_LAST where it is what
+ * the right scan of the record in `last` reaches. counters->skipped grows. */
 cudaError_t hspz__cuda_mark_walk(const hspz__cuda_mark_layout *layout, const uint64_t *records,
                                  const uint32_t *ends, const hspz__cuda_strand *target,
                                  const hspz__cuda_strand *query, const hspz__cuda_rules *rules,
-                                 uint32_t *marks, uint64_t *keys, uint32_t *floors, uint32_t capacity,
-                                 hspz__cuda_counters *counters, cudaStream_t stream);
+                                 uint32_t *marks, uint64_t *keys, uint32_t *floors, uint64_t *last,
+                                 uint32_t capacity, hspz__cuda_counters *counters, cudaStream_t stream);
 /* Extends those hits; survivors go to out_keys, right, left, counted by counters->extended. */
-cudaError_t hspz__cuda_mark_extend(const uint64_t *keys, const uint32_t *floors, uint32_t capacity,
+cudaError_t hspz__cuda_mark_extend(const hspz__cuda_mark_layout *layout, const uint64_t *keys,
+                                   const uint32_t *floors, const uint64_t *last, uint32_t capacity,
                                    const hspz__cuda_strand *target, const hspz__cuda_strand *query,
                                    const hspz__cuda_rules *rules, uint64_t *out_keys, hspz__cuda_reach *right,
                                    hspz__cuda_reach *left, hspz__cuda_counters *counters,
