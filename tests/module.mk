@@ -13,7 +13,7 @@ test: $$(products) $$(test_programs) $$(test_tools)
 	@$(run_tests) $(test_programs) $(test_scripts)
 
 # Some of them: make test-only ONLY="unit_options fuzz"
-chosen = $(foreach path,$(test_programs) $(test_scripts) $(golden_scripts),$(if $(foreach word,$(ONLY),$(findstring $(word),$(path))),$(path)))
+chosen = $(foreach path,$(test_programs) $(test_scripts) $(golden_scripts),$(if $(strip $(foreach word,$(ONLY),$(findstring $(word),$(path)))),$(path)))
 
 .PHONY: test-only
 test-only: $$(products) $$(filter $$(chosen),$$(test_programs)) $$(test_tools)
