@@ -13,6 +13,7 @@
  *   backend_cuda_join.c       level (a) by word join (the fast gate)
  *   backend_cuda_marks.c      level (a) by word join under `lastz`
  *   backend_cuda_seeds.c      all levels by the seed text's pipeline (gate = warp), and `lastz`
+ *   backend_cuda_pieces.c     its second half: hits to candidates
  *   backend_cuda_finish.c     from candidates to HSPs in the sink
  */
 #ifndef HSPZ__BACKEND_CUDA_H

@@ -8,13 +8,9 @@
  *   part    up to PART_SEEDS seeds with their prefix
  *   piece   up to piece_hits anchors, expanded, gated, compacted
  */
-#include "backend_cuda.h"
+#include "backend_cuda_seeds.h"
 
-#include "../kernels/cuda/gate.h"
-#include "../kernels/cuda/index.h"
-#include "../kernels/cuda/lastz.h"
 #include "../kernels/cuda/primitives.h"
-#include "../kernels/cuda/seeds.h"
 
 #include <string.h>
 #include <time.h>
@@ -34,39 +30,6 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Where the hits of a batch come from; one of the three. */
-typedef struct source {
-    int windows; /* level (a): the batch's windows first .. first + count - 1, variant_count seeds each */
-    uint32_t first;
-    const uint64_t *seeds;            /* level (b), host memory */
-    const hspz_anchor_batch *anchors; /* level (c) */
-    uint64_t count;                   /* seeds, or anchors */
-} source;
-
-typedef struct part {
-    uint64_t first, count; /* seeds of the batch */
-    uint64_t base, hits;   /* hits of the batch before it, and its own */
-} part;
-
-typedef struct seed_run {
-    hspz__cuda_call *call;
-    source from;
-    uint64_t part_seeds, piece_hits;
-    /* device */
-    uint64_t *seeds, *anchors, *sorted;
-    uint32_t *prefix, *offsets, *flags, *before, *ids[2], *slots[2], *slot_ends, *marks;
-    unsigned long long *sums;
-    hspz__cuda_candidates candidates;
-    /* host */
-    unsigned long long *host_sums;
-    uint32_t *host_offsets;
-    uint32_t *host_prefix; /* HSPZ_CHUNK_WALK=full: the whole part; sparse: one block */
-    uint32_t found;        /* candidates so far */
-    part now;
-    uint64_t record_begin,
-        record_end; /* `lastz`, levels (b) and (c): the marks belong to these query positions */
-} seed_run;
-
 /* ---- buffers */
 
 static uint64_t blocks_of(uint64_t seeds)
@@ -74,7 +37,7 @@ static uint64_t blocks_of(uint64_t seeds)
     return (seeds + HSPZ__SEED_BLOCK - 1) / HSPZ__SEED_BLOCK;
 }
 
-static void take_run(hspz__cuda_arena *arena, seed_run *run, uint32_t capacity)
+static void take_run(hspz__cuda_arena *arena, hspz__seed_run *run, uint32_t capacity)
 {
     const uint64_t seeds = run->part_seeds, piece = run->piece_hits, blocks = blocks_of(seeds);
     run->seeds = hspz__cuda_take(arena, seeds, sizeof(uint64_t));
@@ -95,7 +58,7 @@ static void take_run(hspz__cuda_arena *arena, seed_run *run, uint32_t capacity)
 }
 
 /* Sizes: what the request can use, halved until it fits the budget. */
-static hspz_status reserve(seed_run *run, uint64_t most_seeds, hspz_error *error)
+static hspz_status reserve(hspz__seed_run *run, uint64_t most_seeds, hspz_error *error)
 {
     hspz__cuda *cuda = run->call->cuda;
     const uint64_t budget = hspz__cuda_budget(cuda);
@@ -144,7 +107,7 @@ static hspz_status reserve(seed_run *run, uint64_t most_seeds, hspz_error *error
     return HSPZ_OK;
 }
 
-static void release(seed_run *run)
+static void release(hspz__seed_run *run)
 {
     hspz__host *host = run->call->cuda->host;
     hspz__free(host, run->host_sums);
@@ -154,11 +117,11 @@ static void release(seed_run *run)
 
 /* ---- steps C.1 and C.2: the seeds of a part, their counts and prefix */
 
-static hspz_status load_seeds(seed_run *run, int first_time)
+static hspz_status load_seeds(hspz__seed_run *run, int first_time)
 {
     hspz__cuda_call *call = run->call;
     hspz__cuda *cuda = call->cuda;
-    const part *p = &run->now;
+    const hspz__seed_part *p = &run->now;
     if (run->from.seeds != NULL) {
         DO("copying seeds",
            cudaMemcpyAsync(run->seeds, run->from.seeds + p->first, p->count * sizeof *run->seeds,
@@ -180,11 +143,12 @@ static hspz_status load_seeds(seed_run *run, int first_time)
 }
 
 /* Sets now.hits and the host's block offsets; the prefix on the device is complete when the hits stay below 2^32. */
-static hspz_status count_part(seed_run *run, uint64_t first, uint64_t count, uint64_t base, int first_time)
+static hspz_status count_part(hspz__seed_run *run, uint64_t first, uint64_t count, uint64_t base,
+                              int first_time)
 {
     hspz__cuda_call *call = run->call;
     hspz__cuda *cuda = call->cuda;
-    run->now = (part){.first = first, .count = count, .base = base, .hits = count};
+    run->now = (hspz__seed_part){.first = first, .count = count, .base = base, .hits = count};
     if (run->from.anchors != NULL)
         return HSPZ_OK; /* one hit a seed: the prefix is known */
     HSPZ__TRY(load_seeds(run, first_time));
@@ -213,7 +177,7 @@ static hspz_status count_part(seed_run *run, uint64_t first, uint64_t count, uin
 /* ---- step C.3: where a chunk ends */
 
 /* Inclusive prefix of seed i of the part and of the one before it. */
-static hspz_status prefix_pair(seed_run *run, uint64_t i, uint64_t *before, uint64_t *with)
+static hspz_status prefix_pair(hspz__seed_run *run, uint64_t i, uint64_t *before, uint64_t *with)
 {
     hspz__cuda *cuda = run->call->cuda;
     const uint64_t block = i / HSPZ__SEED_BLOCK, first = block * HSPZ__SEED_BLOCK;
@@ -228,7 +192,7 @@ static hspz_status prefix_pair(seed_run *run, uint64_t i, uint64_t *before, uint
 }
 
 /* The first seed of the part whose prefix reaches `limit`; there is one. */
-static hspz_status find_limit(seed_run *run, uint64_t limit, uint64_t *seed)
+static hspz_status find_limit(hspz__seed_run *run, uint64_t limit, uint64_t *seed)
 {
     hspz__cuda_call *call = run->call;
     const uint64_t blocks = blocks_of(run->now.count);
@@ -257,7 +221,7 @@ static hspz_status find_limit(seed_run *run, uint64_t limit, uint64_t *seed)
 }
 
 /* Hit number at which the chunk that began at hit `begun` ends, or UINT64_MAX when not in this part. */
-static hspz_status chunk_end(seed_run *run, uint64_t begun, uint64_t limit, uint64_t *end)
+static hspz_status chunk_end(hspz__seed_run *run, uint64_t begun, uint64_t limit, uint64_t *end)
 {
     *end = UINT64_MAX;
     if (run->now.base + run->now.hits < limit)
@@ -273,212 +237,6 @@ static hspz_status chunk_end(seed_run *run, uint64_t begun, uint64_t limit, uint
     return HSPZ_OK;
 }
 
-/* ---- steps C.4, C.5 and D: a piece of hits to candidates */
-
-static hspz_status load_anchors(seed_run *run, uint64_t first, uint32_t count)
-{
-    hspz__cuda_call *call = run->call;
-    hspz__cuda *cuda = call->cuda;
-    const unsigned char *at = (const unsigned char *)run->from.anchors->anchors;
-    const uint64_t most = HSPZ__STAGING / sizeof(uint64_t);
-    for (uint64_t done = 0; done < count; done += most) {
-        uint64_t *staged = (uint64_t *)(void *)cuda->download[0];
-        const uint64_t length = count - done < most ? count - done : most;
-        for (uint64_t i = 0; i < length; i++) {
-            hspz_anchor a;
-            memcpy(&a, at + (first + done + i) * run->from.anchors->stride, sizeof a);
-            staged[i] = (uint64_t)a.target_end << 32 | a.query_end;
-        }
-        DO("copying anchors", cudaMemcpyAsync(run->anchors + done, staged, length * sizeof *staged,
-                                              cudaMemcpyHostToDevice, cuda->stream));
-        DO("copying anchors", cudaStreamSynchronize(cuda->stream));
-    }
-    return HSPZ_OK;
-}
-
-static hspz_status expand(seed_run *run, uint64_t first, uint32_t count)
-{
-    hspz__cuda_call *call = run->call;
-    hspz__cuda *cuda = call->cuda;
-    if (run->from.anchors != NULL)
-        return load_anchors(run, first, count);
-    const int dense = run->now.hits >= (uint64_t)cuda->knobs.density * run->now.count;
-    DO("expanding hits", hspz__cuda_expand(run->seeds, run->prefix, 0, run->now.count, (uint32_t)first,
-                                           (uint32_t)(first + count), &cuda->target.index, cuda->word.window,
-                                           dense, run->anchors, cuda->stream));
-    return HSPZ_OK;
-}
-
-/* Step D.5: anchors in at most 32 windows of the target, stably. */
-static hspz_status bucket_anchors(seed_run *run, uint32_t count, const uint64_t **anchors,
-                                  const uint32_t **ids)
-{
-    hspz__cuda_call *call = run->call;
-    hspz__cuda *cuda = call->cuda;
-    const uint32_t bits = hspz__cuda_bits(call->target.length);
-    int64_t shift = cuda->knobs.bucket_shift;
-    if (shift == 0) /* two classes a byte: three quarters of the L2 hold 1.5 bases a byte of it */
-        shift = (int64_t)hspz__cuda_bits((uint64_t)cuda->properties.l2CacheSize * 3 / 2) - 1;
-    if (shift < (int64_t)bits - 5)
-        shift = (int64_t)bits - 5;
-    if (shift >= bits)
-        return HSPZ_OK; /* one window */
-    int second = 0;
-    DO("numbering anchors", hspz__cuda_number(run->ids[0], count, cuda->stream));
-    DO("sorting anchors by target window",
-       hspz__cuda_sort_u64_u32(run->candidates.temp, &run->candidates.temp_bytes, run->anchors, run->sorted,
-                               run->ids[0], run->ids[1], count, 32 + (int)shift, 32 + (int)bits, &second,
-                               cuda->stream));
-    *anchors = second ? run->sorted : run->anchors;
-    *ids = run->ids[second];
-    return HSPZ_OK;
-}
-
-/* HSPZ_REF_BUCKETS=auto: the first large pieces go both ways in turn, the faster way does the rest. */
-static int wants_buckets(const hspz__cuda *cuda, uint32_t count, int *measure)
-{
-    *measure = 0;
-    if (cuda->knobs.buckets != HSPZ__BUCKETS_AUTO)
-        return cuda->knobs.buckets == HSPZ__BUCKETS_ON;
-    if (count < 1 << 20)
-        return 0;
-    if (cuda->buckets_measured < 4) {
-        *measure = 1;
-        return cuda->buckets_measured & 1;
-    }
-    return cuda->bucket_seconds[1] < cuda->bucket_seconds[0];
-}
-
-static hspz_status gate_anchors(seed_run *run, uint32_t count)
-{
-    hspz__cuda_call *call = run->call;
-    hspz__cuda *cuda = call->cuda;
-    const uint64_t *anchors = run->anchors;
-    const uint32_t *ids = NULL;
-    int measure = 0;
-    const int buckets = wants_buckets(cuda, count, &measure);
-    if (buckets) /* the anchors stay in raw order for the compaction */
-        DO("keeping anchors", cudaMemcpyAsync(run->candidates.steps, run->anchors, count * sizeof(uint64_t),
-                                              cudaMemcpyDeviceToDevice, cuda->stream));
-    if (measure)
-        DO("timing the gate", cudaEventRecord(cuda->event[0], cuda->stream));
-    if (buckets)
-        HSPZ__TRY(bucket_anchors(run, count, &anchors, &ids));
-    if (hspz__cuda_can_screen(cuda))
-        DO("gating anchors",
-           hspz__cuda_screen(anchors, ids, count, &call->target, &call->strand, &cuda->filter,
-                             2 * (unsigned)cuda->properties.multiProcessorCount, run->flags, cuda->stream));
-    else
-        DO("gating anchors", hspz__cuda_gate(anchors, ids, count, &call->target, &call->strand, &cuda->rules,
-                                             run->flags, cuda->stream));
-    if (measure) {
-        float milliseconds = 0.0f;
-        DO("timing the gate", cudaEventRecord(cuda->event[1], cuda->stream));
-        DO("timing the gate", cudaEventSynchronize(cuda->event[1]));
-        DO("timing the gate", cudaEventElapsedTime(&milliseconds, cuda->event[0], cuda->event[1]));
-        cuda->bucket_seconds[buckets] += milliseconds / (float)count;
-        cuda->buckets_measured++;
-    }
-    if (buckets)
-        DO("keeping anchors", cudaMemcpyAsync(run->anchors, run->candidates.steps, count * sizeof(uint64_t),
-                                              cudaMemcpyDeviceToDevice, cuda->stream));
-    return HSPZ_OK;
-}
-
-static hspz_status emit(seed_run *run, uint32_t rank, uint32_t count)
-{
-    hspz__cuda_call *call = run->call;
-    hspz__cuda *cuda = call->cuda;
-    hspz__cuda_candidates *c = &run->candidates;
-    unsigned long long total = 0;
-    DO("compacting survivors",
-       hspz__cuda_scan_u32(c->temp, &c->temp_bytes, run->flags, run->before, count, cuda->stream));
-    DO("compacting survivors",
-       hspz__cuda_emit(run->anchors, run->flags, run->before, count, call->strand.length, rank, run->found,
-                       c->capacity, c->keys[0], c->ranks[0], &cuda->counters->candidates, cuda->stream));
-    HSPZ__TRY(hspz__cuda_download(cuda, &total, &cuda->counters->candidates, sizeof total, call->error));
-    if (total > c->capacity)
-        return hspz__fail(
-            call->error, HSPZ_E_DEVICE_MEMORY,
-            "a chunk has more than %u surviving hits, too many for the device's memory; use a smaller "
-            "--wga-chunk-size or MAX_HITS, or mask repeats",
-            c->capacity);
-    run->found = (uint32_t)total;
-    return HSPZ_OK;
-}
-
-/* The `lastz` rule: hits by slot, marks carried on. */
-static hspz_status walk_slots(seed_run *run, uint32_t rank, uint32_t count)
-{
-    hspz__cuda_call *call = run->call;
-    hspz__cuda *cuda = call->cuda;
-    hspz__cuda_candidates *c = &run->candidates;
-    int second = 0;
-    DO("sorting hits by slot",
-       hspz__cuda_slots(run->anchors, count, run->slots[0], run->ids[0], cuda->stream));
-    DO("sorting hits by slot",
-       hspz__cuda_sort_u32_u32(c->temp, &c->temp_bytes, run->slots[0], run->slots[1], run->ids[0],
-                               run->ids[1], count, 0, HSPZ__SLOT_BITS, &second, cuda->stream));
-    DO("sorting hits by slot",
-       hspz__cuda_bucket_ends(run->slots[second], count, HSPZ__SLOT_BITS, run->slot_ends, cuda->stream));
-    HSPZ__TRY(hspz__cuda_clear_counters(cuda, call->error));
-    DO("walking slots",
-       hspz__cuda_walk_slots(run->anchors, run->ids[second], run->slot_ends, rank, &call->target,
-                             &call->strand, &cuda->rules, cuda->word.window, run->marks, c->keys[0],
-                             c->ranks[0], c->right, c->left, c->capacity, &cuda->counters->candidates,
-                             &cuda->counters->skipped, cuda->stream));
-    HSPZ__TRY(hspz__cuda_read_counters(call));
-    run->found = (uint32_t)cuda->host_counters->candidates; /* at most the piece's hits: they fit */
-    call->output->statistics->skipped += cuda->host_counters->skipped;
-    call->output->statistics->gate_survivors += count - cuda->host_counters->skipped;
-    return HSPZ_OK;
-}
-
-static hspz_status finish(seed_run *run)
-{
-    hspz__cuda_call *call = run->call;
-    const uint32_t dedup = call->cuda->plan->dedup;
-    const hspz__cuda_finish_plan plan = {
-        .count = run->found,
-        .ranked = dedup == HSPZ_DEDUP_LASTZ || dedup == HSPZ_DEDUP_NONE,
-        .extended = dedup == HSPZ_DEDUP_LASTZ,
-        .labels = {.word = call->cuda->word},
-    };
-    run->found = 0;
-    run->candidates.second = 0;
-    return hspz__cuda_finish(call, &run->candidates, &plan);
-}
-
-/* Hits first .. end - 1 of the batch, which lie in the part. */
-static hspz_status work_hits(seed_run *run, uint64_t first, uint64_t end)
-{
-    hspz__cuda_call *call = run->call;
-    hspz_statistics *statistics = call->output->statistics;
-    const uint32_t dedup = call->cuda->plan->dedup;
-    for (uint64_t at = first; at < end; at += run->piece_hits) {
-        const uint32_t count = end - at < run->piece_hits ? (uint32_t)(end - at) : (uint32_t)run->piece_hits;
-        /* Where order or scope allows it, a full buffer is emptied early. */
-        if (run->found + (uint64_t)count > run->candidates.capacity && run->found > 0 &&
-            (dedup == HSPZ_DEDUP_NONE || dedup == HSPZ_DEDUP_MAXIMAL))
-            HSPZ__TRY(finish(run));
-        double start = now();
-        HSPZ__TRY(expand(run, at, count));
-        HSPZ__TRY(hspz__cuda_wait(call->cuda, call->cuda->stream, call->done, call->total, call->error));
-        statistics->seconds_expand += now() - start;
-        start = now();
-        if (dedup == HSPZ_DEDUP_LASTZ) {
-            HSPZ__TRY(walk_slots(run, (uint32_t)at, count));
-            statistics->seconds_gate += now() - start;
-            HSPZ__TRY(finish(run));
-            continue;
-        }
-        HSPZ__TRY(gate_anchors(run, count));
-        HSPZ__TRY(emit(run, (uint32_t)at, count));
-        statistics->seconds_gate += now() - start;
-    }
-    return HSPZ_OK;
-}
-
 /* ---- a batch */
 
 typedef struct walk_state {
@@ -486,7 +244,7 @@ typedef struct walk_state {
     uint64_t chunk, chunks;
 } walk_state;
 
-static hspz_status work_part(seed_run *run, walk_state *walk)
+static hspz_status work_part(hspz__seed_run *run, walk_state *walk)
 {
     const uint64_t part_end = run->now.base + run->now.hits;
     uint64_t at = run->now.base;
@@ -494,11 +252,11 @@ static hspz_status work_part(seed_run *run, walk_state *walk)
         uint64_t end = UINT64_MAX;
         if (walk->chunk + 1 < walk->chunks)
             HSPZ__TRY(chunk_end(run, walk->begun, walk->limit, &end));
-        HSPZ__TRY(work_hits(run, at, end < part_end ? end : part_end));
+        HSPZ__TRY(hspz__seeds_work_hits(run, at, end < part_end ? end : part_end));
         if (end > part_end)
             return HSPZ_OK; /* the chunk goes on in the next part */
         if (run->call->cuda->plan->dedup != HSPZ_DEDUP_MAXIMAL)
-            HSPZ__TRY(finish(run));
+            HSPZ__TRY(hspz__seeds_finish(run));
         walk->chunk++;
         walk->begun = end;
         walk->limit = end + run->call->cuda->plan->max_hits;
@@ -508,7 +266,7 @@ static hspz_status work_part(seed_run *run, walk_state *walk)
 }
 
 /* Hits of the whole batch; leaves the last part loaded. */
-static hspz_status count_batch(seed_run *run, uint64_t *hits)
+static hspz_status count_batch(hspz__seed_run *run, uint64_t *hits)
 {
     hspz__cuda_call *call = run->call;
     *hits = 0;
@@ -526,7 +284,7 @@ static hspz_status count_batch(seed_run *run, uint64_t *hits)
     return HSPZ_OK;
 }
 
-static hspz_status work_batch(seed_run *run)
+static hspz_status work_batch(hspz__seed_run *run)
 {
     hspz__cuda_call *call = run->call;
     hspz_statistics *statistics = call->output->statistics;
@@ -550,7 +308,7 @@ static hspz_status work_batch(seed_run *run)
         base += run->now.hits;
     }
     if (call->cuda->plan->dedup != HSPZ_DEDUP_MAXIMAL)
-        HSPZ__TRY(finish(run)); /* the last chunk */
+        HSPZ__TRY(hspz__seeds_finish(run)); /* the last chunk */
     statistics->batches++;
     statistics->chunks += hits / max_hits + 1;
     statistics->hits += hits;
@@ -559,7 +317,7 @@ static hspz_status work_batch(seed_run *run)
 
 /* ---- the three levels */
 
-static hspz_status start_run(seed_run *run, uint64_t most_seeds)
+static hspz_status start_run(hspz__seed_run *run, uint64_t most_seeds)
 {
     hspz__cuda_call *call = run->call;
     HSPZ__TRY(reserve(run, most_seeds, call->error));
@@ -568,7 +326,8 @@ static hspz_status start_run(seed_run *run, uint64_t most_seeds)
         "clearing marks", call->error);
 }
 
-static hspz_status find_batches(seed_run *run, const hspz_find_request *request, uint64_t first, uint64_t end)
+static hspz_status find_batches(hspz__seed_run *run, const hspz_find_request *request, uint64_t first,
+                                uint64_t end)
 {
     hspz__cuda_call *call = run->call;
     const uint64_t size = request->batch_size, variants = call->cuda->word.variant_count;
@@ -581,23 +340,23 @@ static hspz_status find_batches(seed_run *run, const hspz_find_request *request,
         run->from.count = (end - at < size ? end - at : size) * variants;
         HSPZ__TRY(work_batch(run));
     }
-    return finish(run); /* `maximal` */
+    return hspz__seeds_finish(run); /* `maximal` */
 }
 
 hspz_status hspz__cuda_find_by_seeds(hspz__cuda_call *call, const hspz_find_request *request, uint64_t first,
                                      uint64_t end)
 {
-    seed_run run = {.call = call, .from = {.windows = 1}};
+    hspz__seed_run run = {.call = call, .from = {.windows = 1}};
     const hspz_status status = find_batches(&run, request, first, end);
     release(&run);
     return status;
 }
 
-static hspz_status run_batch(seed_run *run)
+static hspz_status run_batch(hspz__seed_run *run)
 {
     HSPZ__TRY(start_run(run, run->from.count));
     HSPZ__TRY(work_batch(run));
-    return finish(run);
+    return hspz__seeds_finish(run);
 }
 
 /* Levels (b) and (c) under `lastz`: marks are cleared whenever a hit lies in another record than the hit before. Seeds are cut where
@@ -618,7 +377,7 @@ static void record_at(const hspz__cuda_call *call, uint64_t place, uint64_t *beg
     *end = (uint64_t)ends[low] + 1; /* the separator counts to the record before it */
 }
 
-static uint64_t place_of(const seed_run *run, uint64_t i)
+static uint64_t place_of(const hspz__seed_run *run, uint64_t i)
 {
     uint64_t end;
     if (run->from.seeds != NULL) {
@@ -633,16 +392,16 @@ static uint64_t place_of(const seed_run *run, uint64_t i)
 }
 
 /* Hits first .. end - 1 of the part, all of one record. */
-static hspz_status work_record(seed_run *run, uint64_t first, uint64_t end)
+static hspz_status work_record(hspz__seed_run *run, uint64_t first, uint64_t end)
 {
-    return first < end ? work_hits(run, first, end) : HSPZ_OK;
+    return first < end ? hspz__seeds_work_hits(run, first, end) : HSPZ_OK;
 }
 
 /* The part's hits, with cleared marks wherever the record changes. Seeds without hits change nothing. */
-static hspz_status work_records(seed_run *run)
+static hspz_status work_records(hspz__seed_run *run)
 {
     hspz__cuda_call *call = run->call;
-    const part *p = &run->now;
+    const hspz__seed_part *p = &run->now;
     uint64_t first = p->base, before = p->base;
     if (run->from.seeds != NULL)
         HSPZ__TRY(hspz__cuda_download(call->cuda, run->host_prefix, run->prefix,
@@ -662,7 +421,7 @@ static hspz_status work_records(seed_run *run)
     return work_record(run, first, before);
 }
 
-static hspz_status run_records(seed_run *run)
+static hspz_status run_records(hspz__seed_run *run)
 {
     hspz__cuda_call *call = run->call;
     hspz_statistics *statistics = call->output->statistics;
@@ -685,7 +444,7 @@ static hspz_status run_records(seed_run *run)
 hspz_status hspz__cuda_expand_batch(hspz__cuda_call *call, const hspz_seed_batch *batch)
 {
     hspz_statistics *statistics = call->output->statistics;
-    seed_run run = {.call = call, .from = {.seeds = batch->seeds, .count = batch->count}};
+    hspz__seed_run run = {.call = call, .from = {.seeds = batch->seeds, .count = batch->count}};
     uint64_t previous = UINT64_MAX;
     for (uint64_t i = 0; i < batch->count; i++) {
         const uint64_t position = batch->seeds[i] & UINT32_MAX;
@@ -703,7 +462,7 @@ hspz_status hspz__cuda_expand_batch(hspz__cuda_call *call, const hspz_seed_batch
 
 hspz_status hspz__cuda_extend_batch(hspz__cuda_call *call, const hspz_anchor_batch *batch)
 {
-    seed_run run = {.call = call, .from = {.anchors = batch, .count = batch->count}};
+    hspz__seed_run run = {.call = call, .from = {.anchors = batch, .count = batch->count}};
     const hspz_status status =
         call->cuda->plan->dedup == HSPZ_DEDUP_LASTZ && call->query->records > 0 && batch->count > 0
             ? run_records(&run)
