@@ -1,11 +1,10 @@
 # The CUDA backend: kernels by nvcc, the C files of plugin/ that drive them. Names its objects in cuda_objects, what to link
 # in cuda_libraries; both stay empty without nvcc.
-#   CUDA_ARCHS="90"      architectures to build for (default: all of CUDA 13; the last one as PTX too)
+#   CUDA_ARCHS="90"      architectures to build for (default: those of CUDA 13 that this nvcc knows; the last one as PTX too)
 include plugin/nvcc.mk
 
 ifneq ($(NVCC),)
-CUDA_ARCHS ?= 75 80 86 89 90 100 120
-cuda_home := $(patsubst %/bin/nvcc,%,$(realpath $(shell command -v $(NVCC))))
+CUDA_ARCHS ?= $(filter $(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch)),75 80 86 89 90 100 120)
 cuda_newest := $(lastword $(CUDA_ARCHS))
 cuda_targets := $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
                 -gencode arch=compute_$(cuda_newest),code=compute_$(cuda_newest)
