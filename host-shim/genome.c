@@ -8,7 +8,8 @@
 
 #define FIRST_BASES ((uint64_t)1 << 16)
 #define FIRST_RECORDS 16u
-#define LARGE_BUFFER ((uint64_t)1 << 23)
+#define LARGE_PAGE ((uint64_t)1 << 21)
+#define LARGE_BUFFER (LARGE_PAGE / 4) /* from here on large pages pay */
 
 /* The buffers --------------------------------------------------------------------------------------------- */
 
@@ -19,6 +20,18 @@ static void prefer_large_pages(void *memory, uint64_t size)
     uintptr_t end = ((uintptr_t)memory + (uintptr_t)size) & ~(page - 1);
     if (size >= LARGE_BUFFER && end > begin)
         (void)madvise((void *)begin, (size_t)(end - begin), MADV_HUGEPAGE);
+}
+
+/* A buffer of at least `size` bytes, by whole large pages when it is large. */
+static uint8_t *new_buffer(uint64_t size)
+{
+    if (size < LARGE_BUFFER)
+        return malloc((size_t)size);
+    uint64_t whole = (size + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
+    uint8_t *buffer = aligned_alloc((size_t)LARGE_PAGE, (size_t)whole);
+    if (buffer != NULL)
+        prefer_large_pages(buffer, whole);
+    return buffer;
 }
 
 /* Room for `count` more bytes and the NUL. Growing by half moves pages, not bytes, where the C library can remap. */
@@ -206,7 +219,7 @@ static int check_names(const hspz__build *build)
     return code;
 }
 
-/* Gives back what is not used, ends the text, and judges what only the whole shows. */
+/* Gives back what is not used when it is much, ends the text, and judges what only the whole shows. */
 static int finish(hspz__build *build)
 {
     hspz_genome *genome = build->genome;
@@ -219,9 +232,11 @@ static int finish(hspz__build *build)
         return hspz_failed(build->failure, HSPZ_EXIT_DATA,
                            "%s: holds %zu record%s but not a single base, expected sequences", build->label,
                            genome->record_count, genome->record_count == 1 ? "" : "s");
-    uint8_t *trimmed = realloc(genome->bases, (size_t)genome->length + 1);
-    if (trimmed != NULL)
-        genome->bases = trimmed;
+    if (genome->length + 1 < build->base_capacity - build->base_capacity / 8) {
+        uint8_t *trimmed = realloc(genome->bases, (size_t)genome->length + 1);
+        if (trimmed != NULL)
+            genome->bases = trimmed;
+    }
     return check_names(build);
 }
 
@@ -275,10 +290,8 @@ static int read_stream(hspz__build *build, hspz__stream *stream)
     build->genome->format = "FASTA";
     /* A file has more bytes than bases; pages that stay untouched cost nothing until they are given back. */
     uint64_t hint = hspz__stream_size_hint(stream);
-    if (hint > 0 && hint < SIZE_MAX / 2 && (build->genome->bases = malloc((size_t)hint + 1)) != NULL) {
+    if (hint > 0 && hint < SIZE_MAX / 2 && (build->genome->bases = new_buffer(hint + 1)) != NULL)
         build->base_capacity = hint + 1;
-        prefer_large_pages(build->genome->bases, build->base_capacity);
-    }
     return hspz__read_fasta(build, stream);
 }
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define RAW_BYTES ((size_t)1 << 20) /* of one read */
+#define RAW_BYTES ((size_t)1 << 18) /* of one read: stays in the second-level cache */
 #define OUT_BYTES ((size_t)1 << 18) /* of one piece behind gzip: stays in the second-level cache */
 #define MEMORY_PIECE ((size_t)1 << 30)
 #define GZIP_RATIO 4 /* what DNA text usually shrinks by */

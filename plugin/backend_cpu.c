@@ -146,8 +146,9 @@ static hspz_status set_target(void *state, const hspz_target *target, hspz_stati
     const double start = hspz__seconds();
     const hspz__builder builder = hspz__cpu_builder(cpu);
     clear_target(cpu);
-    hspz_status status = hspz__sequence_encode(&cpu->target, cpu->host, cpu->pool, target->bases,
-                                               target->length, &cpu->symbols, 0, "target", error);
+    hspz_status status =
+        hspz__sequence_encode(&cpu->target, cpu->host, cpu->pool, target->bases, target->length,
+                              &cpu->symbols, cpu->kernels, 0, "target", error);
     if (status == HSPZ_OK && target->index_table != NULL) {
         status = hspz__words_import(&cpu->index, &builder, target, cpu->form, error);
     } else if (status == HSPZ_OK) {
@@ -181,7 +182,7 @@ static hspz_status set_query(void *state, uint32_t number, const hspz_query *que
     clear_query(cpu, number);
     hspz_status status =
         hspz__sequence_encode(&cpu->slots[number].strand[HSPZ_STRAND_PLUS], cpu->host, cpu->pool,
-                              query->bases, query->length, &cpu->symbols, 1, "query", error);
+                              query->bases, query->length, &cpu->symbols, cpu->kernels, 1, "query", error);
     statistics->seconds_query += hspz__seconds() - start;
     return status;
 }
@@ -200,8 +201,9 @@ static hspz_status begin_call(hspz__call *call, hspz__cpu *cpu, uint32_t number,
     if (strand == HSPZ_STRAND_PLUS || slot->has_minus)
         return HSPZ_OK;
     const double start = hspz__seconds();
-    hspz_status status = hspz__sequence_reverse(&slot->strand[HSPZ_STRAND_MINUS], cpu->host, cpu->pool,
-                                                &slot->strand[HSPZ_STRAND_PLUS], &cpu->symbols, 1, error);
+    hspz_status status =
+        hspz__sequence_reverse(&slot->strand[HSPZ_STRAND_MINUS], cpu->host, cpu->pool,
+                               &slot->strand[HSPZ_STRAND_PLUS], &cpu->symbols, cpu->kernels, 1, error);
     slot->has_minus = status == HSPZ_OK;
     output->statistics->seconds_query += hspz__seconds() - start;
     return status;

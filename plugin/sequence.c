@@ -20,7 +20,8 @@ typedef struct encoding {
     uint64_t multiplier;
     _Atomic uint64_t bad; /* least offset of an unusable byte */
     const hspz__symbols *symbols;
-    _Atomic uint32_t seen; /* classes that occur */
+    const hspz__cpu_kernels *kernels;
+    _Atomic uint32_t seen; /* special classes that occur */
 } encoding;
 
 static uint8_t random_code(uint64_t multiplier, uint64_t position)
@@ -31,48 +32,29 @@ static uint8_t random_code(uint64_t multiplier, uint64_t position)
     return (uint8_t)(x >> 62);
 }
 
-/* Two bits each of eight bytes, first byte lowest. */
-static uint16_t squeeze(uint64_t x)
+/* Special symbols among 64 bases at `at` get their pseudo-random codes; returns which classes they are. */
+static uint32_t code_special(const encoding *e, uint64_t at, uint64_t special, uint8_t packed[16])
 {
-    x &= UINT64_C(0x0303030303030303);
-    x = (x | x >> 6) & UINT64_C(0x000f000f000f000f);
-    x = (x | x >> 12) & UINT64_C(0x000000ff000000ff);
-    return (uint16_t)(x | x >> 24);
-}
-
-static void pack_eight(const encoding *e, const uint8_t *classes, uint64_t at, uint8_t out[2])
-{
-    uint64_t x;
-    memcpy(&x, classes, sizeof x);
-    if ((x & UINT64_C(0xfcfcfcfcfcfcfcfc)) != 0) {
-        uint8_t codes[8];
-        for (uint32_t i = 0; i < 8; i++)
-            codes[i] = classes[i] <= HSPZ__T ? classes[i] : random_code(e->multiplier, at + i);
-        memcpy(&x, codes, sizeof x);
+    uint32_t seen = 0;
+    for (; special != 0; special &= special - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctzll(special), shift = 2 * (i % 4);
+        const uint32_t code = random_code(e->multiplier, at + i);
+        packed[i / 4] = (uint8_t)((packed[i / 4] & ~(3u << shift)) | code << shift);
+        seen |= 1u << (e->sequence->classes[at + i] & 31u);
     }
-    const uint16_t bits = squeeze(x);
-    out[0] = (uint8_t)bits;
-    out[1] = (uint8_t)(bits >> 8);
+    return seen;
 }
 
 /* Classes of [begin, end), which are in place, into `packed` and `special`. `begin` is a multiple of 64. */
 static void pack_piece(encoding *e, uint64_t begin, uint64_t end)
 {
     hspz__sequence *s = e->sequence;
-    uint8_t *packed = s->packed + HSPZ__PACKED_MARGIN / 4;
     uint32_t seen = 0;
     for (uint64_t i = begin; i < end; i += 64) {
-        uint64_t special = 0;
-        for (uint32_t k = 0; k < 64; k += 8) {
-            uint64_t x;
-            memcpy(&x, s->classes + i + k, sizeof x);
-            x = (x >> 2 | x >> 3 | x >> 4) & UINT64_C(0x0101010101010101); /* bits of 4 and above */
-            special |= (x * UINT64_C(0x0102040810204080) >> 56) << k;
-            pack_eight(e, s->classes + i + k, i + k, packed + (i + k) / 4);
-        }
-        s->special[i / 64] = special;
-        for (uint64_t rest = special; rest != 0; rest &= rest - 1)
-            seen |= 1u << (s->classes[i + (uint64_t)__builtin_ctzll(rest)] & 31u);
+        uint8_t *packed = s->packed + (HSPZ__PACKED_MARGIN + i) / 4;
+        s->special[i / 64] = e->kernels->pack(s->classes + i, packed);
+        if (s->special[i / 64] != 0)
+            seen |= code_special(e, i, s->special[i / 64], packed);
     }
     atomic_fetch_or(&e->seen, seen);
 }
@@ -80,13 +62,8 @@ static void pack_piece(encoding *e, uint64_t begin, uint64_t end)
 static void read_bases(encoding *e, uint64_t begin, uint64_t end)
 {
     uint8_t *classes = e->sequence->classes;
-    const uint8_t *of_byte = e->symbols->of_byte;
-    uint8_t all = 0;
-    for (uint64_t i = begin; i < end; i++) {
-        classes[i] = of_byte[e->bases[i]];
-        all |= classes[i];
-    }
-    if ((all & 0x80u) == 0)
+    if ((e->kernels->translate(e->symbols->of_byte, e->bases + begin, end - begin, classes + begin) &
+         0x80u) == 0)
         return;
     uint64_t at = begin;
     while (classes[at] != 0xff)
@@ -98,11 +75,8 @@ static void read_bases(encoding *e, uint64_t begin, uint64_t end)
 
 static void read_reversed(encoding *e, uint64_t begin, uint64_t end)
 {
-    const uint8_t *complement = e->symbols->complement;
-    const uint8_t *from = e->forward->classes + (e->forward->length - 1);
-    uint8_t *to = e->sequence->classes;
-    for (uint64_t i = begin; i < end; i++)
-        to[i] = complement[*(from - i)];
+    const uint8_t *last = e->forward->classes + (e->forward->length - 1 - begin);
+    e->kernels->translate_back(e->symbols->complement, last, end - begin, e->sequence->classes + begin);
 }
 
 static hspz_status encode_piece(void *context, uint32_t worker, uint64_t item)
@@ -196,17 +170,18 @@ static hspz_status encode(encoding *e, hspz__host *host, hspz__pool *pool, uint6
 
 hspz_status hspz__sequence_encode(hspz__sequence *sequence, hspz__host *host, hspz__pool *pool,
                                   const uint8_t *bases, uint64_t length, const hspz__symbols *symbols,
-                                  uint32_t salt, const char *name, hspz_error *error)
+                                  const hspz__cpu_kernels *kernels, uint32_t salt, const char *name,
+                                  hspz_error *error)
 {
-    encoding e = {.sequence = sequence, .bases = bases, .symbols = symbols};
+    encoding e = {.sequence = sequence, .bases = bases, .symbols = symbols, .kernels = kernels};
     return encode(&e, host, pool, length, salt, name, error);
 }
 
 hspz_status hspz__sequence_reverse(hspz__sequence *sequence, hspz__host *host, hspz__pool *pool,
-                                   const hspz__sequence *forward, const hspz__symbols *symbols, uint32_t salt,
-                                   hspz_error *error)
+                                   const hspz__sequence *forward, const hspz__symbols *symbols,
+                                   const hspz__cpu_kernels *kernels, uint32_t salt, hspz_error *error)
 {
-    encoding e = {.sequence = sequence, .forward = forward, .symbols = symbols};
+    encoding e = {.sequence = sequence, .forward = forward, .symbols = symbols, .kernels = kernels};
     return encode(&e, host, pool, forward->length, salt, "reverse complement", error);
 }
 

@@ -9,6 +9,7 @@
 #define HSPZ__SEQUENCE_H
 
 #include "host_services.h"
+#include "kernels.h"
 #include "plan.h"
 #include "pool.h"
 #include "symbols.h"
@@ -28,11 +29,12 @@ typedef struct hspz__sequence {
  * are HSPZ_E_ARGUMENT. On failure `sequence` is empty. */
 hspz_status hspz__sequence_encode(hspz__sequence *sequence, hspz__host *host, hspz__pool *pool,
                                   const uint8_t *bases, uint64_t length, const hspz__symbols *symbols,
-                                  uint32_t salt, const char *name, hspz_error *error);
+                                  const hspz__cpu_kernels *kernels, uint32_t salt, const char *name,
+                                  hspz_error *error);
 /* The reverse complement of `forward`. */
 hspz_status hspz__sequence_reverse(hspz__sequence *sequence, hspz__host *host, hspz__pool *pool,
-                                   const hspz__sequence *forward, const hspz__symbols *symbols, uint32_t salt,
-                                   hspz_error *error);
+                                   const hspz__sequence *forward, const hspz__symbols *symbols,
+                                   const hspz__cpu_kernels *kernels, uint32_t salt, hspz_error *error);
 void hspz__sequence_free(hspz__sequence *sequence, hspz__host *host);
 
 #endif

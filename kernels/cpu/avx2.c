@@ -3,6 +3,7 @@
  * Idea: as in avx512.c. AVX2 looks up 16 entries at a time, so a table of 64 takes four lookups, chosen among by the upper
  * two bits of the index.
  */
+#include "encode.h"
 #include "exchange.h"
 #include "kernels.h"
 #include "products.h"
@@ -340,6 +341,9 @@ static void matches(const uint8_t *target, const uint8_t *query, uint64_t length
 
 const hspz__cpu_kernels hspz__cpu_avx2 = {
     .name = "avx2",
+    .translate = hspz__translate_avx2,
+    .translate_back = hspz__translate_back_avx2,
+    .pack = hspz__pack_avx2,
     .keys = keys,
     .ranks = ranks,
     .probe = probe,

@@ -5,6 +5,7 @@
  * upper two bits of each index, so that cutting the groups out takes few shifts. Seven instructions then
  * advance 64 hits by three bases.
  */
+#include "encode.h"
 #include "exchange.h"
 #include "kernels.h"
 #include "products.h"
@@ -352,6 +353,9 @@ static void matches(const uint8_t *target, const uint8_t *query, uint64_t length
 
 const hspz__cpu_kernels hspz__cpu_avx512 = {
     .name = "avx512",
+    .translate = hspz__translate_avx512,
+    .translate_back = hspz__translate_back_avx512,
+    .pack = hspz__pack_avx512,
     .keys = keys,
     .ranks = ranks,
     .probe = probe,

@@ -81,6 +81,15 @@ typedef struct hspz__hits {
 typedef struct hspz__cpu_kernels {
     const char *name;
 
+    /* out[i] = table[bytes[i]] for i < count; returns the OR of all out[i]. Entries 128 and up of `table` are equal. */
+    uint8_t (*translate)(const uint8_t table[256], const uint8_t *bytes, uint64_t count, uint8_t *out);
+
+    /* out[i] = table[*(last - i)] for i < count; what is read is below 32. */
+    void (*translate_back)(const uint8_t table[32], const uint8_t *last, uint64_t count, uint8_t *out);
+
+    /* The low two bits of 64 bytes, the first lowest, into 16; bit i of the answer: byte i is 4 or more (all are below 128). */
+    uint64_t (*pack)(const uint8_t bytes[64], uint8_t packed[16]);
+
     /* out[] = key << 32 | position for the windows that start at base + i, bit i of `valid`, ascending; `packed` holds base
      * `base` at bit 0 of its first byte, base being a multiple of 64. Returns their number. */
     uint32_t (*keys)(const hspz__key_rule *rule, const uint8_t *packed, uint64_t base, uint64_t valid,

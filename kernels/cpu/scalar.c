@@ -1,4 +1,5 @@
 /* scalar.c -- the reference kernels in plain C: one hit at a time, the rules as filter.c states them. */
+#include "encode.h"
 #include "exchange.h"
 #include "kernels.h"
 #include "products.h"
@@ -200,6 +201,9 @@ static void matches(const uint8_t *target, const uint8_t *query, uint64_t length
 
 const hspz__cpu_kernels hspz__cpu_scalar = {
     .name = "scalar",
+    .translate = hspz__translate_scalar,
+    .translate_back = hspz__translate_back_scalar,
+    .pack = hspz__pack_scalar,
     .keys = keys,
     .ranks = ranks,
     .probe = probe,

@@ -279,3 +279,33 @@ Test(kernels, matches)
         }
     }
 }
+
+Test(kernels, encoding)
+{
+    EACH_KERNEL(k)
+    {
+        random_source r = {.state = 8};
+        uint8_t table[256], back[32], bytes[300], a[300], b[300];
+        for (int round = 0; round < ROUNDS; round++) {
+            random_fill(&r, table, sizeof table);
+            random_fill(&r, back, sizeof back);
+            memset(table + 128, table[128], 128);
+            const uint64_t length = random_below(&r, 301), from = random_below(&r, 301 - length);
+            random_fill(&r, bytes, sizeof bytes);
+            memset(a, 0, sizeof a);
+            memset(b, 0, sizeof b);
+            cr_assert_eq(twin->translate(table, bytes + from, length, a),
+                         k->translate(table, bytes + from, length, b), "%s", k->name);
+            cr_assert_arr_eq(a, b, sizeof a, "%s, round %d", k->name, round);
+            for (int i = 0; i < 300; i++)
+                bytes[i] &= 31;
+            twin->translate_back(back, bytes + 299 - from, length, a);
+            k->translate_back(back, bytes + 299 - from, length, b);
+            cr_assert_arr_eq(a, b, sizeof a, "%s backwards, round %d", k->name, round);
+            for (int i = 0; i < 300; i++)
+                bytes[i] = (uint8_t)random_below(&r, random_below(&r, 2) == 0 ? 4 : 128);
+            cr_assert_eq(twin->pack(bytes + from % 200, a), k->pack(bytes + from % 200, b), "%s", k->name);
+            cr_assert_arr_eq(a, b, 16, "%s packed, round %d", k->name, round);
+        }
+    }
+}
