@@ -1,7 +1,8 @@
 /* pool.c -- worker threads; see pool.h.
  *
- * Idea: a run is a job with a counter of taken items. Workers sleep on a condition until the number of the job changes, take items
- * until none is left, and report back. A job that fails or is cancelled simply has no items left.
+ * Idea: a run is a job whose items are shared out in equal stretches, worker by worker, so that what a worker wrote in one run lies
+ * in its own cache in the next; who is done takes from the others' stretches. Workers wait for the number of the job to change, a moment
+ * awake, then asleep. A job that fails or is cancelled simply has no items left.
  */
 #include "pool.h"
 
@@ -11,15 +12,18 @@
 #include <string.h>
 #include <time.h>
 
+#define AWAKE 1e-4 /* seconds: what falling asleep and waking up cost together */
+
 typedef struct job {
     hspz__work *work;
     void *context;
     uint64_t items;
-    _Atomic uint64_t next;
+    uint32_t stretches;
     _Atomic int32_t status;
 } job;
 
 typedef struct worker {
+    _Alignas(64) _Atomic uint64_t next; /* of the worker's stretch */
     hspz__pool *pool;
     uint32_t number;
     pthread_t thread;
@@ -31,8 +35,8 @@ struct hspz__pool {
     pthread_mutex_t busy;
     pthread_mutex_t lock; /* over what follows */
     pthread_cond_t wake, finished;
-    uint64_t generation;
-    uint32_t active;
+    _Atomic uint64_t generation;
+    _Atomic uint32_t active;
     bool ending;
     job *current;
     worker workers[];
@@ -76,28 +80,71 @@ bool hspz__pulse_poll(hspz__pulse *pulse, uint32_t worker)
     return worker == 0 ? hspz__pulse_stop(pulse, pulse->done) : atomic_load(&pulse->stopped);
 }
 
-static void stop(job *j, hspz_status status)
+/* Items of stretch `number` begin here; number = stretches gives the end of the last. */
+static uint64_t stretch(const job *j, uint32_t number)
+{
+    return (uint64_t)((unsigned __int128)j->items * number / j->stretches);
+}
+
+static void stop(hspz__pool *pool, job *j, hspz_status status)
 {
     int32_t none = HSPZ_OK;
     atomic_compare_exchange_strong(&j->status, &none, status);
-    atomic_store(&j->next, j->items);
+    for (uint32_t i = 0; i < j->stretches; i++)
+        atomic_store(&pool->workers[i].next, j->items);
 }
 
-/* Takes items until none is left. Only the caller has a pulse. */
-static void take_items(job *j, uint32_t number, hspz__pulse *pulse)
+/* Takes the items of a stretch until none is left. Only the caller has a pulse. */
+static void take_stretch(hspz__pool *pool, job *j, uint32_t number, uint32_t from, hspz__pulse *pulse)
 {
+    const uint64_t begin = stretch(j, from), end = stretch(j, from + 1);
     for (;;) {
-        uint64_t item = atomic_fetch_add(&j->next, 1);
-        if (item >= j->items)
+        const uint64_t item = atomic_fetch_add(&pool->workers[from].next, 1);
+        if (item >= end)
             return;
         hspz_status status = j->work(j->context, number, item);
         if (status != HSPZ_OK)
-            stop(j, status);
-        if (pulse != NULL &&
-            hspz__pulse_stop(pulse, pulse->done +
-                                        (uint64_t)((double)pulse->share * (double)item / (double)j->items)))
-            stop(j, HSPZ_E_CANCELLED);
+            stop(pool, j, status);
+        /* all stretches progress alike; when others' items are taken the end is near */
+        const double part = from == number ? (double)(item - begin) / (double)(end - begin) : 1.0;
+        if (pulse != NULL && hspz__pulse_stop(pulse, pulse->done + (uint64_t)((double)pulse->share * part)))
+            stop(pool, j, HSPZ_E_CANCELLED);
     }
+}
+
+static void take_items(hspz__pool *pool, job *j, uint32_t number, hspz__pulse *pulse)
+{
+    for (uint32_t i = 0; i < j->stretches; i++)
+        take_stretch(pool, j, number, (number + i) % j->stretches, pulse);
+}
+
+static void breathe(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+/* Waits a moment for another job than number `seen`. */
+static void await_job(hspz__pool *pool, uint64_t seen)
+{
+    for (const double start = hspz__seconds(); hspz__seconds() - start < AWAKE;)
+        for (uint32_t i = 0; i < 64; i++) {
+            if (atomic_load(&pool->generation) != seen)
+                return;
+            breathe();
+        }
+}
+
+/* Waits a moment for the other workers. */
+static void await_workers(hspz__pool *pool)
+{
+    for (const double start = hspz__seconds(); hspz__seconds() - start < AWAKE;)
+        for (uint32_t i = 0; i < 64; i++) {
+            if (atomic_load(&pool->active) == 0)
+                return;
+            breathe();
+        }
 }
 
 static void *worker_main(void *argument)
@@ -105,22 +152,23 @@ static void *worker_main(void *argument)
     worker *self = argument;
     hspz__pool *pool = self->pool;
     uint64_t seen = 0;
-    pthread_mutex_lock(&pool->lock);
     for (;;) {
-        while (!pool->ending && pool->generation == seen)
+        await_job(pool, seen);
+        pthread_mutex_lock(&pool->lock);
+        while (!pool->ending && atomic_load(&pool->generation) == seen)
             pthread_cond_wait(&pool->wake, &pool->lock);
-        if (pool->ending)
-            break;
-        seen = pool->generation;
+        const bool ending = pool->ending;
+        seen = atomic_load(&pool->generation);
         job *j = pool->current;
         pthread_mutex_unlock(&pool->lock);
-        take_items(j, self->number, NULL);
+        if (ending)
+            return NULL;
+        take_items(pool, j, self->number, NULL);
         pthread_mutex_lock(&pool->lock);
-        if (--pool->active == 0)
+        if (atomic_fetch_sub(&pool->active, 1) == 1)
             pthread_cond_signal(&pool->finished);
+        pthread_mutex_unlock(&pool->lock);
     }
-    pthread_mutex_unlock(&pool->lock);
-    return NULL;
 }
 
 /* Workers take no signals: those belong to the host's threads. */
@@ -197,32 +245,45 @@ static void wait_a_moment(hspz__pool *pool, job *j, hspz__pulse *pulse)
     pthread_cond_timedwait(&pool->finished, &pool->lock, &until);
     pthread_mutex_unlock(&pool->lock);
     if (hspz__pulse_stop(pulse, pulse->done))
-        stop(j, HSPZ_E_CANCELLED);
+        stop(pool, j, HSPZ_E_CANCELLED);
     pthread_mutex_lock(&pool->lock);
+}
+
+/* The caller alone: the pool is small, busy, or not worth waking. */
+static hspz_status run_alone(uint64_t items, hspz__work *work, void *context, hspz__pulse *pulse)
+{
+    for (uint64_t item = 0; item < items; item++) {
+        hspz_status status = work(context, 0, item);
+        if (status != HSPZ_OK)
+            return status;
+        const double part = (double)item / (double)items;
+        if (pulse != NULL && hspz__pulse_stop(pulse, pulse->done + (uint64_t)((double)pulse->share * part)))
+            return HSPZ_E_CANCELLED;
+    }
+    return HSPZ_OK;
 }
 
 hspz_status hspz__pool_run(hspz__pool *pool, uint64_t items, hspz__work *work, void *context,
                            hspz__pulse *pulse)
 {
-    job j = {.work = work, .context = context, .items = items};
-    atomic_init(&j.next, 0);
+    if (pool->threads == 1 || items <= 1 || pthread_mutex_trylock(&pool->busy) != 0)
+        return run_alone(items, work, context, pulse);
+    job j = {.work = work, .context = context, .items = items, .stretches = pool->threads};
     atomic_init(&j.status, HSPZ_OK);
-    const bool shared = pool->threads > 1 && items > 1 && pthread_mutex_trylock(&pool->busy) == 0;
-    if (shared) {
-        pthread_mutex_lock(&pool->lock);
-        pool->current = &j;
-        pool->active = pool->threads - 1;
-        pool->generation++;
-        pthread_cond_broadcast(&pool->wake);
-        pthread_mutex_unlock(&pool->lock);
-    }
-    take_items(&j, 0, pulse);
-    if (shared) {
-        pthread_mutex_lock(&pool->lock);
-        while (pool->active > 0)
-            wait_a_moment(pool, &j, pulse);
-        pthread_mutex_unlock(&pool->lock);
-        pthread_mutex_unlock(&pool->busy);
-    }
+    for (uint32_t i = 0; i < j.stretches; i++)
+        atomic_store(&pool->workers[i].next, stretch(&j, i));
+    pthread_mutex_lock(&pool->lock);
+    pool->current = &j;
+    atomic_store(&pool->active, pool->threads - 1);
+    atomic_fetch_add(&pool->generation, 1);
+    pthread_cond_broadcast(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+    take_items(pool, &j, 0, pulse);
+    await_workers(pool);
+    pthread_mutex_lock(&pool->lock);
+    while (atomic_load(&pool->active) > 0)
+        wait_a_moment(pool, &j, pulse);
+    pthread_mutex_unlock(&pool->lock);
+    pthread_mutex_unlock(&pool->busy);
     return atomic_load(&j.status);
 }

@@ -1,7 +1,7 @@
 /* pool.h -- the worker threads of one CPU engine.
  *
- * Idea: work is cut into numbered items that threads take in order, one at a time; results belong to items, never to threads, so
- * that no outcome depends on who did what. The caller works too, and between its items it tells the host how far the
+ * Idea: work is cut into numbered items that threads take one at a time, each from a stretch of its own first; results belong to items, never
+ * to threads, so that no outcome depends on who did what. The caller works too, and between its items it tells the host how far the
  * call is and asks whether to stop.
  */
 #ifndef HSPZ__POOL_H

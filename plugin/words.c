@@ -11,7 +11,10 @@
 
 #include <string.h>
 
-#define PIECE 16384u /* grid points an item */
+#define RUN 16384u /* grid points whose pairs are at hand: they fit the second-level cache */
+#define PIECE                                                                                                \
+    (4 *                                                                                                     \
+     RUN) /* grid points an item: what it adds to a bucket is several cache lines, so that threads rarely share one */
 #define BUCKET 2048u /* aimed positions a bucket */
 #define BUCKETS_MAX_BITS 12u
 
@@ -139,32 +142,33 @@ static uint32_t pairs_of_host(const build *b, uint64_t begin, uint64_t end, uint
     return count;
 }
 
-static uint64_t *make_pairs(const build *b, uint64_t piece, uint32_t *count)
+/* The pairs of grid points [begin, end), at most RUN. */
+static uint32_t make_pairs(const build *b, uint64_t begin, uint64_t end, uint64_t *pairs)
 {
-    const uint64_t begin = piece * PIECE;
-    const uint64_t end = b->grid - begin < PIECE ? b->grid : begin + PIECE;
-    uint64_t *pairs = hspz__alloc(b->with->host, end - begin, sizeof *pairs);
-    if (pairs != NULL)
-        *count =
-            b->target != NULL ? pairs_of_host(b, begin, end, pairs) : pairs_of_text(b, begin, end, pairs);
-    return pairs;
+    return b->target != NULL ? pairs_of_host(b, begin, end, pairs) : pairs_of_text(b, begin, end, pairs);
+}
+
+static uint64_t piece_end(const build *b, uint64_t piece)
+{
+    return b->grid - piece * PIECE < PIECE ? b->grid : (piece + 1) * PIECE;
 }
 
 /* ---- into buckets */
 
 static hspz_status count_piece(void *context, uint32_t worker, uint64_t piece)
 {
-    (void)worker;
     build *b = context;
-    uint32_t n = 0;
-    uint64_t *pairs = make_pairs(b, piece, &n);
+    uint64_t *pairs = hspz__scratch_get(&b->spaces[worker].spare, b->with->host, RUN, sizeof *pairs);
     if (pairs == NULL)
         return HSPZ_E_MEMORY;
     uint32_t *counts = b->counts + (piece << b->bucket_bits);
     memset(counts, 0, sizeof *counts << b->bucket_bits);
-    for (uint32_t i = 0; i < n; i++)
-        counts[pairs[i] >> 32 >> b->bucket_shift]++;
-    hspz__free(b->with->host, pairs);
+    const uint64_t end = piece_end(b, piece);
+    for (uint64_t at = piece * PIECE; at < end; at += RUN) {
+        const uint32_t n = make_pairs(b, at, end - at < RUN ? end : at + RUN, pairs);
+        for (uint32_t i = 0; i < n; i++)
+            counts[pairs[i] >> 32 >> b->bucket_shift]++;
+    }
     return HSPZ_OK;
 }
 
@@ -192,16 +196,17 @@ static void place_pieces(build *b)
 
 static hspz_status scatter_piece(void *context, uint32_t worker, uint64_t piece)
 {
-    (void)worker;
     build *b = context;
-    uint32_t n = 0;
-    uint64_t *pairs = make_pairs(b, piece, &n);
+    uint64_t *pairs = hspz__scratch_get(&b->spaces[worker].spare, b->with->host, RUN, sizeof *pairs);
     if (pairs == NULL)
         return HSPZ_E_MEMORY;
     uint32_t *place = b->counts + (piece << b->bucket_bits);
-    for (uint32_t i = 0; i < n; i++)
-        b->pairs[place[pairs[i] >> 32 >> b->bucket_shift]++] = pairs[i];
-    hspz__free(b->with->host, pairs);
+    const uint64_t end = piece_end(b, piece);
+    for (uint64_t at = piece * PIECE; at < end; at += RUN) {
+        const uint32_t n = make_pairs(b, at, end - at < RUN ? end : at + RUN, pairs);
+        for (uint32_t i = 0; i < n; i++)
+            b->pairs[place[pairs[i] >> 32 >> b->bucket_shift]++] = pairs[i];
+    }
     return HSPZ_OK;
 }
 
