@@ -14,7 +14,8 @@
  *   backend_cuda_marks.c      level (a) by word join under `lastz`
  *   backend_cuda_seeds.c      all levels by the seed text's pipeline (gate = warp), and `lastz`
  *   backend_cuda_pieces.c     its second half: hits to candidates
- *   backend_cuda_finish.c     from candidates to HSPs in the sink
+ *   backend_cuda_finish.c     from candidates to segments
+ *   backend_cuda_output.c     from segments to the sink: what is held back, what is merged
  */
 #ifndef HSPZ__BACKEND_CUDA_H
 #define HSPZ__BACKEND_CUDA_H
@@ -121,8 +122,10 @@ typedef struct hspz__cuda_call {
     hspz__cuda_strand target, strand;
     uint64_t done, total; /* for progress */
     int whole;            /* the next hspz__cuda_finish covers the whole call: nothing has to be remembered */
-    hspz__found_list held; /* `maximal`: what was found so far */
-    hspz__seen seen;       /* `interval`: what was given out so far */
+    hspz__found_list held;   /* `maximal`: what was found so far */
+    hspz__seen seen;         /* `interval`: what was given out so far */
+    hspz__found_list pieces; /* segments of a scope whose candidates come in pieces, not deduplicated yet */
+    uint64_t held_thinned, pieces_thinned; /* items left when the list was thinned out last */
 } hspz__cuda_call;
 
 /* Arrays for up to `capacity` candidates; what each stage uses them for is said in backend_cuda_finish.c. */
@@ -145,6 +148,7 @@ typedef struct hspz__cuda_finish_plan {
     uint32_t count;
     int ranked;   /* ranks hold the raw order */
     int extended; /* reaches are there already (`lastz`) */
+    int piece;    /* of a scope: its segments wait for hspz__cuda_merge_pieces */
     hspz__cuda_labels labels;
     uint32_t most_label;
 } hspz__cuda_finish_plan;
@@ -153,6 +157,8 @@ typedef struct hspz__cuda_finish_plan {
 
 /* HSPZ_OK for cudaSuccess, else the fitting status with a sentence that starts with `what`. */
 hspz_status hspz__cuda_check(cudaError_t result, const char *what, hspz_error *error);
+/* A failure that was made good leaves no trace. */
+void hspz__cuda_forget(hspz_error *error);
 hspz_status hspz__cuda_allocate(hspz__cuda *cuda, hspz__cuda_memory *memory, uint64_t bytes, const char *what,
                                 hspz_error *error);
 void hspz__cuda_release(hspz__cuda *cuda, hspz__cuda_memory *memory);
@@ -201,7 +207,8 @@ int hspz__cuda_can_join(const hspz__cuda *cuda);
 int hspz__cuda_can_screen(const hspz__cuda *cuda);
 /* Warps of a block of the join kernel, 0 when the device has too little shared memory for it. */
 uint32_t hspz__cuda_join_warps(const hspz__cuda *cuda);
-/* *declined: the MAX_HITS chunks are too many to label; the seed pipeline has to do windows *next .. end - 1. */
+/* *declined: the MAX_HITS chunks are too many to label; the seed pipeline has to do windows *next .. end - 1. Batches for which
+ * there is too little memory are given to the seed pipeline one by one. */
 hspz_status hspz__cuda_find_by_join(hspz__cuda_call *call, const hspz_find_request *request, uint64_t end,
                                     int *declined, uint64_t *next);
 /* Under `lastz`. *declined: nothing was done, for want of memory; the seed pipeline has to do all. */
@@ -224,6 +231,13 @@ hspz_status hspz__cuda_temp_bytes(hspz__cuda *cuda, uint64_t capacity, size_t *b
 /* Extends, judges, dedups and outputs candidates keys[0 .. count) (and ranks), in any order. */
 hspz_status hspz__cuda_finish(hspz__cuda_call *call, hspz__cuda_candidates *candidates,
                               const hspz__cuda_finish_plan *plan);
+
+/* ---- backend_cuda_output.c */
+
+/* Final records on the device, in output order, on their way to the sink; with `piece` accepted records of a piece, in any order. */
+hspz_status hspz__cuda_output(hspz__cuda_call *call, const hspz_hsp *records, uint64_t count, int piece);
+/* After the last piece of a scope (`chunk`, `interval`): dedup and output of what its pieces left. */
+hspz_status hspz__cuda_merge_pieces(hspz__cuda_call *call);
 /* After the last hspz__cuda_finish of a call: outputs what was held back. */
 hspz_status hspz__cuda_call_end(hspz__cuda_call *call);
 void hspz__cuda_call_free(hspz__cuda_call *call);

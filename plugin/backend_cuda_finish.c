@@ -1,8 +1,8 @@
-/* backend_cuda_finish.c -- from candidates to HSPs in the sink; see backend_cuda.h.
+/* backend_cuda_finish.c -- from candidates to segments, deduplicated and ordered; see backend_cuda.h.
  *
  * Idea: whatever produced the candidates, from here on there is one path: sort by diagonal, extend all anchors exactly and at linear
  * cost (kernels/cuda/extend.h), drop what fails the gate, collapse equal neighbours, judge entropy, apply the dedup rule
- * among neighbours, sort for output, download while the sink works. The host is asked twice for a count, and for the rare
+ * among neighbours, sort for output. The host is asked twice for a count, and for the rare
  * entropy decision that the device cannot make for sure.
  *
  * The arrays of the candidates serve several stages:
@@ -286,92 +286,6 @@ static hspz_status sort_output(hspz__cuda_call *call, hspz__cuda_candidates *c,
     return HSPZ_OK;
 }
 
-/* ---- output */
-
-/* A piece of final records on its way out: to the sink, or held back. */
-static hspz_status give(hspz__cuda_call *call, const hspz_hsp *hsps, uint64_t count)
-{
-    hspz__host *host = call->cuda->host;
-    const uint32_t dedup = call->cuda->plan->dedup;
-    if (call->whole || (dedup != HSPZ_DEDUP_INTERVAL && dedup != HSPZ_DEDUP_MAXIMAL))
-        return hspz__output_hsps(call->output, hsps, count, call->error);
-    hspz_status status = hspz__found_reserve(&call->held, host, count);
-    for (uint64_t i = 0; i < count && status == HSPZ_OK; i++)
-        call->held.items[call->held.count++] = (hspz__found){.label = 0, .hsp = hsps[i]};
-    if (status != HSPZ_OK)
-        return hspz__fail(call->error, status, "no memory to hold %llu HSPs",
-                          (unsigned long long)call->held.count);
-    return HSPZ_OK;
-}
-
-static hspz_status give_held(hspz__cuda_call *call)
-{
-    hspz_hsp *buffer = (hspz_hsp *)(void *)call->cuda->download[0];
-    const uint64_t most = HSPZ__STAGING / sizeof *buffer;
-    for (uint64_t at = 0; at < call->held.count; at += most) {
-        const uint64_t length = call->held.count - at < most ? call->held.count - at : most;
-        for (uint64_t i = 0; i < length; i++)
-            buffer[i] = call->held.items[at + i].hsp;
-        HSPZ__TRY(hspz__output_hsps(call->output, buffer, length, call->error));
-    }
-    call->held.count = 0;
-    return HSPZ_OK;
-}
-
-/* Downloads through the two pinned buffers while the sink works on the other. */
-static hspz_status download(hspz__cuda_call *call, const hspz_hsp *records, uint64_t count)
-{
-    hspz__cuda *cuda = call->cuda;
-    const uint64_t piece = HSPZ__STAGING / sizeof *records;
-    for (uint64_t at = 0, turn = 0; at < count + piece; at += piece, turn ^= 1) {
-        double start = now();
-        if (at < count) { /* this piece starts on its way, then the one before is given out */
-            const uint64_t length = count - at < piece ? count - at : piece;
-            if (at > 0)
-                DO("copying HSPs", cudaEventSynchronize(cuda->event[turn ^ 1]));
-            DO("copying HSPs", cudaMemcpyAsync(cuda->download[turn], records + at, length * sizeof *records,
-                                               cudaMemcpyDeviceToHost, cuda->stream));
-            DO("copying HSPs", cudaEventRecord(cuda->event[turn], cuda->stream));
-        } else {
-            DO("copying HSPs", cudaEventSynchronize(cuda->event[turn ^ 1]));
-        }
-        call->output->statistics->seconds_transfer += now() - start;
-        if (at > 0) {
-            const uint64_t length = count - (at - piece) < piece ? count - (at - piece) : piece;
-            HSPZ__TRY(give(call, (const hspz_hsp *)(void *)cuda->download[turn ^ 1], length));
-        }
-    }
-    return HSPZ_OK;
-}
-
-/* What a finish left, when others follow or came before: `interval` gives it out at once, `maximal` thins it out. */
-static hspz_status settle_held(hspz__cuda_call *call)
-{
-    hspz__host *host = call->cuda->host;
-    hspz_status status = HSPZ_OK;
-    if (call->held.count == 0)
-        return HSPZ_OK;
-    if (call->cuda->plan->dedup == HSPZ_DEDUP_INTERVAL) {
-        status = hspz__dedup_interval(&call->held, host, &call->seen);
-        return status == HSPZ_OK ? give_held(call)
-                                 : hspz__fail(call->error, status, "no memory for the segments of the call");
-    }
-    status = hspz__dedup_maximal(&call->held, host);
-    return status == HSPZ_OK ? HSPZ_OK
-                             : hspz__fail(call->error, status, "no memory for the segments of the call");
-}
-
-hspz_status hspz__cuda_call_end(hspz__cuda_call *call)
-{
-    return give_held(call); /* only `maximal` still holds something; settle_held has put it in order */
-}
-
-void hspz__cuda_call_free(hspz__cuda_call *call)
-{
-    hspz__found_free(&call->held, call->cuda->host);
-    hspz__seen_free(&call->seen, call->cuda->host);
-}
-
 /* ---- all of it */
 
 static hspz_status records_to_sink(hspz__cuda_call *call, hspz__cuda_candidates *c,
@@ -384,6 +298,8 @@ static hspz_status records_to_sink(hspz__cuda_call *call, hspz__cuda_candidates 
     second.order = (uint64_t *)(void *)(second.records + c->capacity);
     HSPZ__TRY(compact(call, c, first, second, &count)); /* the accepted ones */
     call->output->statistics->accepted += call->cuda->host_counters->accepted_hits;
+    if (plan->piece)
+        return hspz__cuda_output(call, second.records, count, 1);
     if (dedup == HSPZ_DEDUP_CHUNK || dedup == HSPZ_DEDUP_INTERVAL)
         HSPZ__TRY(apply_rule(call, c, HSPZ_DEDUP_CHUNK, &second, &first, &count));
     if (dedup == HSPZ_DEDUP_INTERVAL || dedup == HSPZ_DEDUP_MAXIMAL)
@@ -392,8 +308,7 @@ static hspz_status records_to_sink(hspz__cuda_call *call, hspz__cuda_candidates 
         return HSPZ_OK;
     HSPZ__TRY(sort_output(call, c, plan, s->raw, &second, &first, count));
     HSPZ__TRY(hspz__cuda_wait(call->cuda, call->cuda->stream, call->done, call->total, call->error));
-    HSPZ__TRY(download(call, first.records, count));
-    return settle_held(call);
+    return hspz__cuda_output(call, first.records, count, 0);
 }
 
 /* Counters that earlier stages of the call have used. */

@@ -3,7 +3,8 @@
  * Idea: the request is worked off in units of whole batches, as many query windows as the buffers hold. A unit's windows are sorted by
  * word and get their contexts; one launch over all hits leaves the candidates. Batches and MAX_HITS chunks are labels: the
  * counts per batch tell how many chunks each has, and only where a batch has several are their borders looked up. A unit
- * whose candidates do not fit is done again with more room, or in halves.
+ * whose candidates do not fit is done again with more room, or in halves; a single batch that does not fit is left to the seed
+ * pipeline, which needs next to nothing, and the join goes on behind it.
  */
 #include "backend_cuda_unit.h"
 
@@ -15,6 +16,7 @@
 
 #define MOST_UNIT_WINDOWS ((uint64_t)1 << 28) /* the raw order has 28 bits for them */
 #define MOST_CHUNKS ((uint64_t)1 << 22)       /* of a unit; more are left to the seed pipeline */
+#define LEAST_CANDIDATES ((uint64_t)1 << 12)  /* with room for fewer it is not worth trying */
 
 #define DO(what, step) HSPZ__TRY(hspz__cuda_check((step), (what), call->error))
 
@@ -97,15 +99,18 @@ static hspz_status finish_unit(hspz__cuda_unit *u, const hspz__cuda_counters *fo
 
 enum { DONE, DECLINED, TOO_LARGE };
 
+/* What a unit needs, as far as it is known. */
+typedef struct needs {
+    uint64_t candidates, parts;
+} needs;
+
 /* The counts come before the join so that a hopeless batch is refused before it costs anything. */
-static hspz_status run_unit(hspz__cuda_unit *u, uint32_t capacity, uint64_t *candidates, uint64_t *parts,
-                            int *outcome)
+static hspz_status run_unit(hspz__cuda_unit *u, needs *need, int *outcome)
 {
     hspz__cuda_call *call = u->call;
     hspz__cuda *cuda = call->cuda;
     hspz_statistics *statistics = call->output->statistics;
     *outcome = TOO_LARGE;
-    HSPZ__TRY(hspz__unit_reserve(u, capacity));
     double start = now();
     HSPZ__TRY(hspz__unit_sort(u));
     HSPZ__TRY(hspz__unit_count(u));
@@ -120,11 +125,11 @@ static hspz_status run_unit(hspz__cuda_unit *u, uint32_t capacity, uint64_t *can
         *outcome = DECLINED;
         return HSPZ_OK;
     }
-    HSPZ__TRY(hspz__unit_join(u, parts));
+    HSPZ__TRY(hspz__unit_join(u, &need->parts));
     statistics->seconds_gate += now() - start;
     const hspz__cuda_counters found = *cuda->host_counters;
-    *candidates = found.candidates;
-    if (*parts > u->part_capacity || found.candidates > u->candidates.capacity)
+    need->candidates = found.candidates;
+    if (need->parts > u->part_capacity || found.candidates > u->candidates.capacity)
         return HSPZ_OK;
     *outcome = DONE;
     hspz__unit_note(u, &found);
@@ -133,22 +138,40 @@ static hspz_status run_unit(hspz__cuda_unit *u, uint32_t capacity, uint64_t *can
     return finish_unit(u, &found);
 }
 
+/* More room where the last try lacked it. False: there is none. */
+static bool grow(hspz__cuda_unit *u, const needs *need, uint64_t *capacity, uint64_t most)
+{
+    const uint64_t budget = hspz__cuda_budget(u->call->cuda), at_most = hspz__unit_most_capacity(u);
+    if (need->parts > u->part_capacity)
+        u->part_capacity = need->parts + need->parts / 8;
+    if (need->candidates > *capacity)
+        *capacity = need->candidates + need->candidates / 8;
+    return *capacity <= most && *capacity <= at_most &&
+           u->part_capacity * sizeof(hspz__cuda_part) <= budget / 4;
+}
+
 /* Windows begin .. begin + count - 1: done, declined, or too large for the memory there is. */
 static hspz_status try_unit(hspz__cuda_unit *u, int *outcome)
 {
-    uint64_t capacity = hspz__unit_first_capacity(u);
-    u->part_capacity = HSPZ__PARTS;
+    hspz__cuda_call *call = u->call;
+    const int64_t fixed = call->cuda->knobs.candidates;
+    uint64_t capacity = hspz__unit_first_capacity(u), most = fixed > 0 ? (uint64_t)fixed : UINT32_MAX;
+    needs need = {0, 0};
+    u->part_capacity = hspz__unit_first_parts(u);
+    *outcome = TOO_LARGE;
     for (;;) {
-        uint64_t candidates = 0, parts = 0;
-        HSPZ__TRY(run_unit(u, (uint32_t)capacity, &candidates, &parts, outcome));
-        if (*outcome != TOO_LARGE)
-            return HSPZ_OK;
-        if (parts > u->part_capacity)
-            u->part_capacity = parts + parts / 8;
-        if (candidates > capacity)
-            capacity = candidates + candidates / 8;
-        if (capacity > hspz__unit_most_capacity(u) ||
-            (u->part_capacity * sizeof(hspz__cuda_part) > hspz__cuda_budget(u->call->cuda) / 4))
+        const hspz_status status = hspz__unit_reserve(u, (uint32_t)capacity);
+        if (status == HSPZ_E_DEVICE_MEMORY) { /* less than the plan counted on */
+            hspz__cuda_forget(call->error);
+            most = capacity - 1;
+            capacity /= 2;
+            if (capacity < LEAST_CANDIDATES || capacity < need.candidates)
+                return HSPZ_OK;
+            continue;
+        }
+        HSPZ__TRY(status);
+        HSPZ__TRY(run_unit(u, &need, outcome));
+        if (*outcome != TOO_LARGE || !grow(u, &need, &capacity, most))
             return HSPZ_OK;
     }
 }
@@ -184,9 +207,14 @@ hspz_status hspz__cuda_find_by_join(hspz__cuda_call *call, const hspz_find_reque
             *next += count;
             continue;
         }
-        if (outcome == DECLINED || count <= size) { /* the seed pipeline needs less memory */
+        if (outcome == DECLINED) {
             *declined = 1;
             return HSPZ_OK;
+        }
+        if (count <= size) { /* one batch */
+            HSPZ__TRY(hspz__cuda_find_by_seeds(call, request, *next, *next + count));
+            *next += count;
+            continue;
         }
         most = (count / size + 1) / 2 * size;
     }

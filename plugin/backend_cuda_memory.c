@@ -34,6 +34,15 @@ hspz_status hspz__cuda_check(cudaError_t result, const char *what, hspz_error *e
     return status;
 }
 
+void hspz__cuda_forget(hspz_error *error)
+{
+    if (error == NULL)
+        return;
+    error->status = HSPZ_OK;
+    error->device_code = 0;
+    error->text[0] = '\0';
+}
+
 uint32_t hspz__cuda_bits(uint64_t most)
 {
     uint32_t bits = 1;

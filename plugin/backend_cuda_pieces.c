@@ -132,24 +132,63 @@ static hspz_status gate_anchors(hspz__seed_run *run, uint32_t count)
     return HSPZ_OK;
 }
 
-static hspz_status emit(hspz__seed_run *run, uint32_t rank, uint32_t count)
+/* Candidates that are ready become segments. `piece`: more of their scope follow, or went before. */
+static hspz_status finish(hspz__seed_run *run, int piece)
+{
+    hspz__cuda_call *call = run->call;
+    const uint32_t dedup = call->cuda->plan->dedup;
+    const hspz__cuda_finish_plan plan = {
+        .count = run->found,
+        .ranked = dedup == HSPZ_DEDUP_LASTZ || dedup == HSPZ_DEDUP_NONE,
+        .extended = dedup == HSPZ_DEDUP_LASTZ,
+        .piece = piece && (dedup == HSPZ_DEDUP_CHUNK || dedup == HSPZ_DEDUP_INTERVAL),
+        .labels = {.word = call->cuda->word},
+    };
+    run->found = 0;
+    run->candidates.second = 0;
+    return hspz__cuda_finish(call, &run->candidates, &plan);
+}
+
+hspz_status hspz__seeds_finish(hspz__seed_run *run)
+{
+    const int in_pieces = run->in_pieces;
+    run->in_pieces = 0;
+    HSPZ__TRY(finish(run, in_pieces));
+    return in_pieces ? hspz__cuda_merge_pieces(run->call) : HSPZ_OK;
+}
+
+/* Survivors of the `count` anchors join the candidates. */
+static hspz_status try_emit(hspz__seed_run *run, uint32_t rank, uint32_t count, uint64_t *total)
 {
     hspz__cuda_call *call = run->call;
     hspz__cuda *cuda = call->cuda;
     hspz__cuda_candidates *c = &run->candidates;
-    unsigned long long total = 0;
-    DO("compacting survivors",
-       hspz__cuda_scan_u32(c->temp, &c->temp_bytes, run->flags, run->before, count, cuda->stream));
+    unsigned long long found = 0;
     DO("compacting survivors",
        hspz__cuda_emit(run->anchors, run->flags, run->before, count, call->strand.length, rank, run->found,
                        c->capacity, c->keys[0], c->ranks[0], &cuda->counters->candidates, cuda->stream));
-    HSPZ__TRY(hspz__cuda_download(cuda, &total, &cuda->counters->candidates, sizeof total, call->error));
-    if (total > c->capacity)
-        return hspz__fail(
-            call->error, HSPZ_E_DEVICE_MEMORY,
-            "a chunk has more than %u surviving hits, too many for the device's memory; use a smaller "
-            "--wga-chunk-size or MAX_HITS, or mask repeats",
-            c->capacity);
+    HSPZ__TRY(hspz__cuda_download(cuda, &found, &cuda->counters->candidates, sizeof found, call->error));
+    *total = found;
+    return HSPZ_OK;
+}
+
+/* Where they do not fit, those before them are finished first: extension knows no neighbours, `none` follows raw order, and the
+ * other policies merge what pieces left. A buffer holds the survivors of any one piece of hits. */
+static hspz_status emit(hspz__seed_run *run, uint32_t rank, uint32_t count)
+{
+    hspz__cuda_call *call = run->call;
+    hspz__cuda_candidates *c = &run->candidates;
+    uint64_t total = 0;
+    DO("compacting survivors",
+       hspz__cuda_scan_u32(c->temp, &c->temp_bytes, run->flags, run->before, count, call->cuda->stream));
+    HSPZ__TRY(try_emit(run, rank, count, &total));
+    if (total > c->capacity) {
+        run->in_pieces = 1;
+        HSPZ__TRY(finish(run, 1));
+        HSPZ__TRY(try_emit(run, rank, count, &total));
+        if (total > c->capacity)
+            return hspz__fail(call->error, HSPZ_E_INTERNAL, "more survivors than hits");
+    }
     run->found = (uint32_t)total;
     return HSPZ_OK;
 }
@@ -181,21 +220,6 @@ static hspz_status walk_slots(hspz__seed_run *run, uint32_t rank, uint32_t count
     return HSPZ_OK;
 }
 
-hspz_status hspz__seeds_finish(hspz__seed_run *run)
-{
-    hspz__cuda_call *call = run->call;
-    const uint32_t dedup = call->cuda->plan->dedup;
-    const hspz__cuda_finish_plan plan = {
-        .count = run->found,
-        .ranked = dedup == HSPZ_DEDUP_LASTZ || dedup == HSPZ_DEDUP_NONE,
-        .extended = dedup == HSPZ_DEDUP_LASTZ,
-        .labels = {.word = call->cuda->word},
-    };
-    run->found = 0;
-    run->candidates.second = 0;
-    return hspz__cuda_finish(call, &run->candidates, &plan);
-}
-
 /* Hits first .. end - 1 of the batch, which lie in the part. */
 hspz_status hspz__seeds_work_hits(hspz__seed_run *run, uint64_t first, uint64_t end)
 {
@@ -204,10 +228,6 @@ hspz_status hspz__seeds_work_hits(hspz__seed_run *run, uint64_t first, uint64_t 
     const uint32_t dedup = call->cuda->plan->dedup;
     for (uint64_t at = first; at < end; at += run->piece_hits) {
         const uint32_t count = end - at < run->piece_hits ? (uint32_t)(end - at) : (uint32_t)run->piece_hits;
-        /* Where order or scope allows it, a full buffer is emptied early. */
-        if (run->found + (uint64_t)count > run->candidates.capacity && run->found > 0 &&
-            (dedup == HSPZ_DEDUP_NONE || dedup == HSPZ_DEDUP_MAXIMAL))
-            HSPZ__TRY(hspz__seeds_finish(run));
         double start = now();
         HSPZ__TRY(expand(run, at, count));
         HSPZ__TRY(hspz__cuda_wait(call->cuda, call->cuda->stream, call->done, call->total, call->error));

@@ -3,7 +3,8 @@
  *
  * Idea: it serves all three levels, a host's own index, the `lastz` rule, and gate = warp. A batch is worked off in parts
  * (of seeds) and pieces (of hits) that fit the buffers; all borders are hit numbers within the batch, so that neither shows in the
- * result. Where a MAX_HITS chunk ends, the candidates gathered so far go to hspz__cuda_finish.
+ * result. Where a MAX_HITS chunk ends, the candidates gathered so far go to hspz__cuda_finish; a chunk with more of them than the
+ * buffers hold goes there in several turns, and what they leave is merged when it ends.
  *
  *   part    up to PART_SEEDS seeds with their prefix
  *   piece   up to piece_hits anchors, expanded, gated, compacted
@@ -19,6 +20,8 @@
 #define PIECE_HITS ((uint64_t)1 << 23)
 #define PIECE_BYTES 40u /* of the arrays of a piece, per hit */
 #define MOST_CANDIDATES ((uint64_t)1 << 25)
+#define LEAST_HITS                                                                                           \
+    ((uint64_t)1 << 12) /* of a piece, candidates, seeds of a part: less saves no memory worth naming */
 
 #define DO(what, step) HSPZ__TRY(hspz__cuda_check((step), (what), call->error))
 
@@ -57,45 +60,75 @@ static void take_run(hspz__cuda_arena *arena, hspz__seed_run *run, uint32_t capa
     hspz__cuda_take_candidates(arena, capacity, &run->candidates);
 }
 
-/* Sizes: what the request can use, halved until it fits the budget. */
-static hspz_status reserve(hspz__seed_run *run, uint64_t most_seeds, hspz_error *error)
+/* Sizes that the request can use and the budget allows. */
+static void plan_sizes(hspz__seed_run *run, uint64_t most_seeds, uint64_t *capacity)
 {
-    hspz__cuda *cuda = run->call->cuda;
-    const uint64_t budget = hspz__cuda_budget(cuda);
-    uint64_t capacity = cuda->knobs.candidates > 0 ? (uint64_t)cuda->knobs.candidates : MOST_CANDIDATES;
-    run->piece_hits = cuda->knobs.piece_hits > 0 ? (uint64_t)cuda->knobs.piece_hits : PIECE_HITS;
-    if (cuda->knobs.piece_hits == 0)
-        while (run->piece_hits > 1 << 12 &&
+    const hspz__cuda_knobs *knobs = &run->call->cuda->knobs;
+    const uint64_t budget = hspz__cuda_budget(run->call->cuda);
+    *capacity = knobs->candidates > 0 ? (uint64_t)knobs->candidates : MOST_CANDIDATES;
+    run->piece_hits = knobs->piece_hits > 0 ? (uint64_t)knobs->piece_hits : PIECE_HITS;
+    if (knobs->candidates > 0 && knobs->piece_hits == 0 && run->piece_hits > *capacity)
+        run->piece_hits = *capacity;
+    if (knobs->piece_hits == 0)
+        while (run->piece_hits > LEAST_HITS &&
                run->piece_hits * (HSPZ__CANDIDATE_BYTES + PIECE_BYTES) > budget / 4)
             run->piece_hits /= 2;
-    if (cuda->knobs.candidates == 0)
-        while (capacity > 1 << 12 && capacity * HSPZ__CANDIDATE_BYTES > budget / 2)
-            capacity /= 2;
-    if (capacity < run->piece_hits) /* one piece must always fit */
-        capacity = run->piece_hits;
+    if (knobs->candidates == 0)
+        while (*capacity > LEAST_HITS && *capacity * HSPZ__CANDIDATE_BYTES > budget / 2)
+            *capacity /= 2;
     run->part_seeds = most_seeds < PART_SEEDS ? most_seeds : PART_SEEDS;
     if (run->part_seeds > budget / 8 / 16)
         run->part_seeds = budget / 8 / 16;
-    if (run->from.windows) { /* whole windows */
-        const uint32_t variants = cuda->word.variant_count;
-        run->part_seeds = run->part_seeds / variants * variants;
-        run->part_seeds = run->part_seeds < variants ? variants : run->part_seeds;
-    }
-    const uint64_t largest = capacity > run->piece_hits ? capacity : run->piece_hits;
+}
+
+/* No less than what makes sense: the survivors of a piece fit, a part has whole windows. */
+static void settle_sizes(hspz__seed_run *run, uint64_t *capacity)
+{
+    const uint64_t unit = run->from.windows ? run->call->cuda->word.variant_count : 1;
+    if (*capacity < run->piece_hits)
+        *capacity = run->piece_hits;
+    if (run->part_seeds < LEAST_HITS)
+        run->part_seeds = LEAST_HITS;
+    run->part_seeds = run->part_seeds / unit * unit;
+}
+
+static hspz_status reserve_device(hspz__seed_run *run, uint32_t capacity, hspz_error *error)
+{
+    hspz__cuda *cuda = run->call->cuda;
     size_t pairs = 0;
     int second;
-    HSPZ__TRY(hspz__cuda_temp_bytes(cuda, largest, &run->candidates.temp_bytes, error));
+    HSPZ__TRY(hspz__cuda_temp_bytes(cuda, capacity, &run->candidates.temp_bytes, error));
     HSPZ__TRY(hspz__cuda_check(
-        hspz__cuda_sort_u32_u32(NULL, &pairs, NULL, NULL, NULL, NULL, largest, 0, 16, &second, cuda->stream),
+        hspz__cuda_sort_u32_u32(NULL, &pairs, NULL, NULL, NULL, NULL, capacity, 0, 16, &second, cuda->stream),
         "sizing device scratch", error));
     if (pairs > run->candidates.temp_bytes)
         run->candidates.temp_bytes = pairs;
     hspz__cuda_arena measure = {0};
-    take_run(&measure, run, (uint32_t)capacity);
+    take_run(&measure, run, capacity);
     HSPZ__TRY(hspz__cuda_reserve(cuda, &cuda->arena, measure.used, "the work buffers", error));
     hspz__cuda_arena arena = hspz__cuda_arena_of(cuda);
-    take_run(&arena, run, (uint32_t)capacity);
+    take_run(&arena, run, capacity);
+    return HSPZ_OK;
+}
 
+/* Halves the sizes for as long as the memory for them is not to be had: another engine, or another program, may have taken it. */
+static hspz_status reserve(hspz__seed_run *run, uint64_t most_seeds, hspz_error *error)
+{
+    hspz__cuda *cuda = run->call->cuda;
+    uint64_t capacity = 0;
+    plan_sizes(run, most_seeds, &capacity);
+    for (;;) {
+        settle_sizes(run, &capacity);
+        const hspz_status status = reserve_device(run, (uint32_t)capacity, error);
+        if (status == HSPZ_OK)
+            break;
+        if (status != HSPZ_E_DEVICE_MEMORY || capacity <= LEAST_HITS)
+            return status;
+        hspz__cuda_forget(error);
+        capacity = capacity / 2 > LEAST_HITS ? capacity / 2 : LEAST_HITS;
+        run->piece_hits = run->piece_hits < capacity ? run->piece_hits : capacity;
+        run->part_seeds /= 2;
+    }
     const uint64_t blocks = blocks_of(run->part_seeds);
     run->host_sums = hspz__alloc(cuda->host, blocks, sizeof *run->host_sums);
     run->host_offsets = hspz__alloc(cuda->host, blocks, sizeof *run->host_offsets);

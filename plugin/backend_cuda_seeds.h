@@ -36,6 +36,7 @@ typedef struct hspz__seed_run {
     uint32_t *host_offsets;
     uint32_t *host_prefix; /* HSPZ_CHUNK_WALK=full: the whole part; sparse: one block */
     uint32_t found;        /* candidates so far */
+    int in_pieces;         /* the candidates of this chunk did not fit: some were finished already */
     hspz__seed_part now;
     uint64_t record_begin,
         record_end; /* `lastz`, levels (b) and (c): the marks belong to these query positions */
@@ -43,7 +44,7 @@ typedef struct hspz__seed_run {
 
 /* Expands, gates and compacts the hits first .. end - 1 of the batch, which lie in the part; survivors become candidates. */
 hspz_status hspz__seeds_work_hits(hspz__seed_run *run, uint64_t first, uint64_t end);
-/* Hands the candidates so far to hspz__cuda_finish. */
+/* Where a scope ends: the candidates so far become HSPs, with what earlier pieces of the scope left. */
 hspz_status hspz__seeds_finish(hspz__seed_run *run);
 
 #endif

@@ -209,6 +209,12 @@ uint32_t hspz__unit_first_capacity(const hspz__cuda_unit *u)
     return (uint32_t)capacity;
 }
 
+uint64_t hspz__unit_first_parts(const hspz__cuda_unit *u)
+{
+    const uint64_t most = hspz__cuda_budget(u->call->cuda) / 16 / sizeof(hspz__cuda_part);
+    return most < HSPZ__PARTS ? most : HSPZ__PARTS;
+}
+
 uint64_t hspz__unit_most_capacity(const hspz__cuda_unit *u)
 {
     hspz__cuda *cuda = u->call->cuda;

@@ -46,6 +46,8 @@ void hspz__unit_note(const hspz__cuda_unit *u, const hspz__cuda_counters *found)
 /* Room for candidates to start with, and the most there can be beside the unit's other arrays. */
 uint32_t hspz__unit_first_capacity(const hspz__cuda_unit *u);
 uint64_t hspz__unit_most_capacity(const hspz__cuda_unit *u);
+/* Room for parts of heavy buckets to start with. */
+uint64_t hspz__unit_first_parts(const hspz__cuda_unit *u);
 /* Windows of a unit: whole batches, or part of one that is longer than a unit. */
 uint64_t hspz__unit_windows(hspz__cuda *cuda, uint64_t batch_size);
 

@@ -1,11 +1,11 @@
 /* ab.c -- random cases through two plugins, which must agree record by record and count by count.
  *
  *   ab ORACLE.so PLUGIN.so [--cases N] [--seed S] [--size BASES] [--device cuda|cpu|any]
- *      [--bits MOST] [--dedup N]
+ *      [--bits MOST] [--dedup N] [--tight 1]
  *
  * Idea: one 64-bit seed makes a whole case: sequences (repeats, mutated copies, soft-masking, N, IUPAC, X, tiny records, near-identical
  * stretches), parameters, level (a), (b) or (c), and the knobs that must not change results. A failing case is told by its seed:
- * --seed S --cases 1 repeats it. Needs nothing but the C library, so that it builds on a bare machine with a GPU.
+ * --seed S --cases 1 repeats it. --tight 1 leaves so little room that nearly everything comes in pieces. Needs nothing but the C library, so that it builds on a bare machine with a GPU.
  */
 #include "hspz_abi.h"
 
@@ -480,6 +480,28 @@ static void make_knobs(side *s)
         set_number(s, "cuda.candidates", 50000 + below(50000));
 }
 
+/* Hardly any room: buffers that hold a few hundred hits, or a few MiB for the whole engine. */
+static void make_tight(side *s, uint32_t dedup)
+{
+    s->knob_count = 0;
+    if (one_in(2))
+        set_knob(s, "gate", one_in(3) ? "thread" : "warp");
+    if (one_in(3))
+        set_knob(s, "HSPZ_REF_BUCKETS", "1");
+    if (one_in(3))
+        set_knob(s, "HSPZ_CHUNK_WALK", "full");
+    if (one_in(3))
+        set_number(s, "cuda.slice_positions", 1 + below(3000));
+    if (dedup != HSPZ_DEDUP_LASTZ && one_in(2)) {
+        set_number(s, "device.memory_limit", ((uint64_t)3 << 20) + below((uint64_t)3 << 20));
+        return;
+    }
+    set_number(s, "cuda.piece_hits", 100 + below(900));
+    set_number(s, "cuda.candidates", 1 + below(1000));
+    if (one_in(2))
+        set_number(s, "cuda.unit_windows", 1 + below(3000));
+}
+
 static void describe(const job *j, const side *s)
 {
     const hspz_engine_params *p = &j->params;
@@ -565,12 +587,12 @@ static uint32_t find_device(const hspz_plugin *plugin, const char *kind)
 int main(int argc, char **argv)
 {
     uint64_t cases = 100, first = 1, size = 4000;
-    uint32_t max_bits = 24, dedup = HSPZ_DEDUP_COUNT;
+    uint32_t max_bits = 24, dedup = HSPZ_DEDUP_COUNT, tight = 0;
     const char *kind = "any";
     if (argc < 3) {
         fprintf(stderr,
                 "usage: ab ORACLE.so PLUGIN.so [--cases N] [--seed S] [--size BASES] [--device cuda|cpu|any] "
-                "[--bits MOST] [--dedup N: only it, at level (a)]\n");
+                "[--bits MOST] [--dedup N: only it, at level (a)] [--tight 1]\n");
         return 2;
     }
     for (int i = 3; i + 1 < argc; i += 2) {
@@ -585,6 +607,8 @@ int main(int argc, char **argv)
             max_bits = (uint32_t)value;
         else if (strcmp(argv[i], "--dedup") == 0)
             dedup = (uint32_t)value;
+        else if (strcmp(argv[i], "--tight") == 0)
+            tight = (uint32_t)value;
         else if (strcmp(argv[i], "--device") == 0)
             kind = argv[i + 1];
     }
@@ -599,7 +623,10 @@ int main(int argc, char **argv)
             j.params.dedup = dedup;
             j.level = 0;
         }
-        make_knobs(&b);
+        if (tight)
+            make_tight(&b, j.params.dedup);
+        else
+            make_knobs(&b);
         run_side(&a, &j);
         run_side(&b, &j);
         if (differ(&a, &b, seed)) {
