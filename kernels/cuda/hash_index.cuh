@@ -7,7 +7,7 @@
 #define HSPZ__HASH_INDEX_CUH
 
 #include "../../plugin/companions.h"
-#include "device.cuh"
+#include "companions.cuh"
 
 #define HSPZ__SPANS 36u /* keeps kernel parameters below 4 KiB */
 #define HSPZ__BLOCK 256u
@@ -74,46 +74,138 @@ __device__ __forceinline__ void hspz__publish(uint32_t *statistics, const uint32
         atomicMax(&statistics[threadIdx.x], block_counts[threadIdx.x]);
 }
 
-/* Key and value of a slot as far as one memory access brings them: with pairs both, else the key alone. */
-template <uint32_t STRIDE>
-__device__ __forceinline__ uint2 hspz__load_slot(const hspz__slots &t, uint32_t slot)
+/* Look-up ---------------------------------------------------------------------------------------------- */
+
+/* Two neighbouring slots, or one where the table is too small or not aligned for that, as one memory access brings them; the first
+ * is a multiple of WINDOW. Most rows end in the first window. */
+template <uint32_t STRIDE, uint32_t WINDOW> struct hspz__window {
+    uint32_t key[WINDOW];
+    uint32_t value[WINDOW]; /* with arrays the slots */
+};
+
+/* Windows for a table and bound; a bound within the first window takes single slots. */
+static inline uint32_t hspz__window_of(const hspz__slots &t)
 {
-    if (STRIDE == 2)
-        return __ldg((const uint2 *)t.keys + slot);
-    return make_uint2(__ldg(t.keys + slot), 0);
+    return (uintptr_t)t.keys % (8 * t.stride) == 0 && t.capacity > 2 && t.max_probe > 2 ? 2 : 1;
 }
 
-/* Looks HSPZ__ITEMS keys up. The first probes of all of them are under way together, so are the values. */
-template <uint32_t STRIDE>
+template <uint32_t STRIDE, uint32_t WINDOW>
+__device__ __forceinline__ hspz__window<STRIDE, WINDOW> hspz__load_window(const hspz__slots &t, uint32_t slot)
+{
+    if constexpr (STRIDE == 2 && WINDOW == 2) {
+        const uint4 w = __ldg((const uint4 *)((const char *)t.keys + slot * 8ull));
+        return {{w.x, w.z}, {w.y, w.w}};
+    } else if constexpr (STRIDE == 2) {
+        const uint2 w = __ldg((const uint2 *)t.keys + slot);
+        return {{w.x}, {w.y}};
+    } else if constexpr (WINDOW == 2) {
+        const uint2 w = __ldg((const uint2 *)((const char *)t.keys + slot * 4ull));
+        return {{w.x, w.y}, {slot, slot + 1}};
+    } else {
+        return {{__ldg(t.keys + slot)}, {slot}};
+    }
+}
+
+/* Where a row stands after a window. */
+struct hspz__look {
+    uint32_t value; /* as the window has it; unspecified unless found */
+    uint32_t probes;
+    bool found;
+    bool open; /* the next window must be looked at */
+};
+
+/* Looks at a window, from its last slot alone if `late`. No bound: probes may be one too many. */
+template <uint32_t STRIDE, uint32_t WINDOW>
+__device__ __forceinline__ hspz__look hspz__look_at(const hspz__window<STRIDE, WINDOW> &w, uint32_t key,
+                                                    bool late)
+{
+    const uint32_t end = WINDOW - 1, first = late ? w.key[end] : w.key[0];
+    const bool hit = first == key, go_on = !hit && first != HSPZ_HASH_EMPTY_KEY;
+    if (WINDOW == 1)
+        return {w.value[0], 1, hit, go_on};
+    /* if late, the last slot is the first, and looking twice changes nothing */
+    const bool last_hit = go_on && w.key[end] == key;
+    return {hit && !late ? w.value[0] : w.value[end], go_on && !late ? 2u : 1u, hit || last_hit,
+            go_on && !last_hit && w.key[end] != HSPZ_HASH_EMPTY_KEY};
+}
+
+/* Rows of a warp that their first window does not settle, densely, so that all lanes work on them: their keys and, in the same
+ * places, what came out. */
+struct hspz__queue {
+    uint32_t key_or_value[32 * HSPZ__ITEMS];
+    uint32_t probes[32 * HSPZ__ITEMS]; /* less 1, and FOUND; a row takes 1 to 2^31 */
+};
+#define HSPZ__FOUND 0x80000000u
+
+/* Goes on with row `place` of the queue, behind its first window. */
+template <uint32_t STRIDE, uint32_t WINDOW>
+__device__ __forceinline__ void hspz__settle(const hspz__slots &t, hspz__queue *queue, uint32_t place)
+{
+    const uint32_t key = queue->key_or_value[place];
+    uint32_t slot = hspz_hash_slot(key, t.capacity), probes = 1;
+    if (WINDOW == 2) {
+        probes = 2 - (slot & 1);
+        slot &= ~1u;
+    }
+    hspz__look look = {0, 0, false, true};
+    while (look.open && probes < t.max_probe) {
+        slot = (slot + WINDOW) & (t.capacity - 1);
+        look = hspz__look_at(hspz__load_window<STRIDE, WINDOW>(t, slot), key, false);
+        probes += look.probes;
+    }
+    const bool found = look.found && probes <= t.max_probe;
+    queue->key_or_value[place] = look.value;
+    queue->probes[place] = (min(probes, t.max_probe) - 1) | (found ? HSPZ__FOUND : 0);
+}
+
+/* Looks HSPZ__ITEMS keys of each lane up; called by whole blocks. What several rows need next is under way together. */
+template <uint32_t STRIDE, uint32_t WINDOW>
 __device__ __forceinline__ void hspz__look_up(const hspz__slots &t, const uint32_t (&key)[HSPZ__ITEMS],
                                               uint32_t (&value)[HSPZ__ITEMS], uint32_t (&probes)[HSPZ__ITEMS],
                                               bool (&found)[HSPZ__ITEMS])
 {
-    uint32_t slot[HSPZ__ITEMS];
-    uint2 there[HSPZ__ITEMS];
+    __shared__ hspz__queue queues[HSPZ__BLOCK / 32];
+    hspz__queue *queue = &queues[threadIdx.x / 32];
+    hspz__window<STRIDE, WINDOW> window[HSPZ__ITEMS];
+    uint32_t slot[HSPZ__ITEMS], place[HSPZ__ITEMS], waiting = 0;
+    bool open[HSPZ__ITEMS];
 #pragma unroll
     for (uint32_t i = 0; i < HSPZ__ITEMS; i++) {
         slot[i] = hspz_hash_slot(key[i], t.capacity);
-        there[i] = make_uint2(HSPZ_HASH_EMPTY_KEY, 0);
-        if (key[i] != HSPZ_HASH_EMPTY_KEY)
-            there[i] = hspz__load_slot<STRIDE>(t, slot[i]);
+        window[i] = hspz__load_window<STRIDE, WINDOW>(t, slot[i] & ~(WINDOW - 1));
     }
 #pragma unroll
     for (uint32_t i = 0; i < HSPZ__ITEMS; i++) {
-        probes[i] = key[i] != HSPZ_HASH_EMPTY_KEY;
-        while (there[i].x != key[i] && there[i].x != HSPZ_HASH_EMPTY_KEY && probes[i] < t.max_probe) {
-            slot[i] = (slot[i] + 1) & (t.capacity - 1);
-            there[i] = hspz__load_slot<STRIDE>(t, slot[i]);
-            probes[i]++;
+        const bool valid = key[i] != HSPZ_HASH_EMPTY_KEY;
+        const hspz__look look = hspz__look_at(window[i], key[i], WINDOW == 2 && (slot[i] & 1) != 0);
+        value[i] = look.value;
+        probes[i] = valid ? look.probes : 0;
+        found[i] = valid && look.found;
+        open[i] = valid && look.open;
+        const uint32_t ballot = __ballot_sync(HSPZ__FULL, open[i]);
+        place[i] = waiting + (uint32_t)__popc(ballot & hspz__lanes_below());
+        waiting += (uint32_t)__popc(ballot);
+        if (open[i])
+            queue->key_or_value[place[i]] = key[i];
+    }
+    __syncwarp();
+    for (uint32_t at = hspz__lane(); at < waiting; at += 32)
+        hspz__settle<STRIDE, WINDOW>(t, queue, at);
+    __syncwarp();
+#pragma unroll
+    for (uint32_t i = 0; i < HSPZ__ITEMS; i++) {
+        if (open[i]) {
+            value[i] = queue->key_or_value[place[i]];
+            probes[i] = queue->probes[place[i]];
+            found[i] = (probes[i] & HSPZ__FOUND) != 0;
+            probes[i] = (probes[i] & ~HSPZ__FOUND) + 1;
         }
-        found[i] = key[i] != HSPZ_HASH_EMPTY_KEY && there[i].x == key[i];
+        if (STRIDE == 1 && found[i])
+            value[i] = __ldg(t.values + value[i]);
+        if (!found[i])
+            value[i] = HSPZ_HASH_NO_VALUE;
     }
-#pragma unroll
-    for (uint32_t i = 0; i < HSPZ__ITEMS; i++) {
-        value[i] = HSPZ_HASH_NO_VALUE;
-        if (found[i])
-            value[i] = STRIDE == 2 ? there[i].y : __ldg(t.values + slot[i]);
-    }
+    __syncwarp(); /* the queue may be filled again */
 }
 
 /* Copies up to HSPZ__SPANS spans from `next` on into a table; answers how many. */

@@ -63,8 +63,9 @@ static __device__ uint32_t look_back(const uint64_t *words, uint32_t tile, uint3
 }
 
 /* Exclusive prefix of the pairs of each (item, warp) of the block in row order, and their total. */
-static __device__ __forceinline__ void order_pairs(const bool (&found)[HSPZ__ITEMS], uint32_t (&place)[HSPZ__ITEMS],
-                                            uint32_t *shared_counts, uint32_t *total)
+static __device__ __forceinline__ void order_pairs(const bool (&found)[HSPZ__ITEMS],
+                                                   uint32_t (&place)[HSPZ__ITEMS], uint32_t *shared_counts,
+                                                   uint32_t *total)
 {
     const uint32_t warp = threadIdx.x / 32;
     for (uint32_t k = 0; k < HSPZ__ITEMS; k++) {
@@ -88,7 +89,7 @@ static __device__ __forceinline__ void order_pairs(const bool (&found)[HSPZ__ITE
 }
 
 /* One block per tile. words[0] is the ticket counter, words[1 + tile] the tile's word. */
-template <uint32_t STRIDE>
+template <uint32_t STRIDE, uint32_t WINDOW>
 static __global__ void __launch_bounds__(HSPZ__BLOCK)
     join_rows(const hspz__span_table<join_span> spans, const hspz__slots t, uint64_t *words,
               uint32_t launch_tile)
@@ -111,7 +112,7 @@ static __global__ void __launch_bounds__(HSPZ__BLOCK)
         if (at < span.count && span.rows.valid != NULL && span.rows.valid[at] == 0)
             key[k] = HSPZ_HASH_EMPTY_KEY;
     }
-    hspz__look_up<STRIDE>(t, key, value, probes, found);
+    hspz__look_up<STRIDE, WINDOW>(t, key, value, probes, found);
     order_pairs(found, place, shared_counts, &shared_total);
     const uint32_t total = shared_total;
     if (threadIdx.x < 32) {
@@ -181,6 +182,22 @@ static uint32_t make_table(const hspz__join_work *work, uint64_t s, uint32_t til
     return hspz__fill_table(table, spans, count);
 }
 
+template <uint32_t STRIDE, uint32_t WINDOW>
+static cudaError_t launch_join(const hspz__join_work *work, uint64_t *words, cudaStream_t stream)
+{
+    uint32_t tile = 0, group_tile = 0;
+    cudaError_t code = cudaSuccess;
+    for (uint64_t s = 0; s < work->span_count && code == cudaSuccess;) {
+        hspz__span_table<join_span> table;
+        s += make_table(work, s, tile, &group_tile, &table);
+        const uint32_t grid = table.tile_end[table.count - 1];
+        code = HSPZ__LAUNCH((join_rows<STRIDE, WINDOW>), grid, HSPZ__BLOCK, 0, stream, table, work->slots,
+                            words, tile);
+        tile += grid;
+    }
+    return code;
+}
+
 hspz_status hspz__cuda_join(const hspz__join_work *work, hspz_error *error)
 {
     cudaStream_t stream = (cudaStream_t)work->stream;
@@ -190,17 +207,11 @@ hspz_status hspz__cuda_join(const hspz__join_work *work, hspz_error *error)
     cudaError_t code = clear_all(work, stream);
     if (code == cudaSuccess && tiles > 0)
         code = cudaMemsetAsync(words, 0, (1 + tiles) * sizeof *words, stream);
-    uint32_t tile = 0, group_tile = 0;
-    for (uint64_t s = 0; s < work->span_count && code == cudaSuccess;) {
-        hspz__span_table<join_span> table;
-        s += make_table(work, s, tile, &group_tile, &table);
-        const uint32_t grid = table.tile_end[table.count - 1];
-        if (work->slots.stride == 2)
-            code = HSPZ__LAUNCH(join_rows<2>, grid, HSPZ__BLOCK, 0, stream, table, work->slots, words, tile);
-        else
-            code = HSPZ__LAUNCH(join_rows<1>, grid, HSPZ__BLOCK, 0, stream, table, work->slots, words, tile);
-        tile += grid;
-    }
+    const bool two = hspz__window_of(work->slots) == 2;
+    if (code == cudaSuccess && work->slots.stride == 2)
+        code = two ? launch_join<2, 2>(work, words, stream) : launch_join<2, 1>(work, words, stream);
+    else if (code == cudaSuccess)
+        code = two ? launch_join<1, 2>(work, words, stream) : launch_join<1, 1>(work, words, stream);
     return hspz__cuda_status(code, "hash index join", error);
 }
 
