@@ -29,8 +29,8 @@ static uint8_t *new_buffer(uint64_t size)
         return malloc((size_t)size);
     uint64_t whole = (size + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
     uint8_t *buffer = aligned_alloc((size_t)LARGE_PAGE, (size_t)whole);
-    if (buffer != NULL)
-        prefer_large_pages(buffer, whole);
+    if (buffer != NULL) /* the last page only when much of it is used */
+        prefer_large_pages(buffer, whole - size < LARGE_PAGE - LARGE_BUFFER ? whole : whole - LARGE_PAGE);
     return buffer;
 }
 

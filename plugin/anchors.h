@@ -8,7 +8,7 @@
 
 #include "host_services.h"
 
-#define HSPZ__ANCHORS_A_BLOCK 262140u /* 2 MiB, a huge page; what is not used is not touched */
+#define HSPZ__ANCHORS_A_BLOCK 262128u /* a huge page with all headers; what is not used is not touched */
 
 typedef struct hspz__anchor_block {
     struct hspz__anchor_block *next;

@@ -68,3 +68,50 @@ hspz_status hspz__collect(hspz__collector *c, int64_t shift, const uint32_t *anc
     }
     return status;
 }
+
+/* The first anchor at or after q, or the end. */
+static uint64_t next_marked(const hspz__marked *m, uint64_t q)
+{
+    while (q < m->end) {
+        const uint64_t i = q - m->first, rest = m->bits[i / 64] >> (i % 64);
+        if (rest != 0) {
+            q += (uint64_t)__builtin_ctzll(rest);
+            return q < m->end ? q : m->end;
+        }
+        q = m->first + (i | 63) + 1;
+    }
+    return m->end;
+}
+
+/* Anchors of [q, end). */
+static uint64_t count_marked(const hspz__marked *m, uint64_t q, uint64_t end)
+{
+    uint64_t count = 0;
+    while (q < end) {
+        const uint64_t i = q - m->first, left = end - q, width = 64 - i % 64 < left ? 64 - i % 64 : left;
+        const uint64_t mask = width == 64 ? ~UINT64_C(0) : (UINT64_C(1) << width) - 1;
+        count += (uint64_t)__builtin_popcountll(m->bits[i / 64] >> (i % 64) & mask);
+        q += width;
+    }
+    return count;
+}
+
+/* One anchor stands for all of its batch. */
+hspz_status hspz__collect_marked(hspz__collector *c, int64_t shift, const hspz__marked *anchors,
+                                 const hspz__reach *left, const hspz__reach *right)
+{
+    const uint64_t end = anchors->end;
+    hspz_status status = HSPZ_OK;
+    for (uint64_t q = next_marked(anchors, anchors->begin); q < end && status == HSPZ_OK;) {
+        const uint32_t anchor = (uint32_t)q;
+        const uint64_t survivors = c->survivors, accepted = c->accepted;
+        status = hspz__collect(c, shift, &anchor, 1, left, right);
+        const bool labelled = c->accepted > accepted && c->how->kind == HSPZ__LABEL_CHUNK;
+        const uint64_t stop = labelled && c->label_end < end ? c->label_end : end;
+        const uint64_t others = count_marked(anchors, q, stop) - 1;
+        c->survivors += c->survivors > survivors ? others : 0;
+        c->accepted += c->accepted > accepted ? others : 0;
+        q = next_marked(anchors, stop);
+    }
+    return status;
+}

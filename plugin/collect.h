@@ -22,5 +22,14 @@ void hspz__collect_start(hspz__collector *collector);
  * counted but not stored. HSPZ_E_MEMORY without an error text. */
 hspz_status hspz__collect(hspz__collector *collector, int64_t shift, const uint32_t *anchors, uint64_t count,
                           const hspz__reach *left, const hspz__reach *right);
+/* Anchors as bits: bit i stands for query position first + i; those of [begin, end) are meant. */
+typedef struct hspz__marked {
+    const uint64_t *bits;
+    uint64_t first, begin, end;
+} hspz__marked;
+
+/* The same for anchors that all have the same two reaches. Labels must be constant within a batch. */
+hspz_status hspz__collect_marked(hspz__collector *collector, int64_t shift, const hspz__marked *anchors,
+                                 const hspz__reach *left, const hspz__reach *right);
 
 #endif

@@ -209,6 +209,17 @@ hspz_status hspz__diagonal_left(hspz__diagonal *d, const uint32_t *anchors, uint
     return status;
 }
 
+bool hspz__diagonal_pass_over(hspz__diagonal *d, int64_t first, int64_t last, int64_t gain)
+{
+    const int64_t before = first < last ? first - 1 : first + 1;
+    if (before != d->next || d->first || d->chain.count == 0 ||
+        d->chain.items[d->chain.count - 1].level <= d->frame)
+        return false;
+    d->frame -= gain;
+    d->next = last;
+    return true;
+}
+
 void hspz__diagonal_free(hspz__diagonal *d, hspz__host *host)
 {
     hspz__free(host, d->chain.items);

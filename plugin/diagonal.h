@@ -44,6 +44,9 @@ hspz_status hspz__diagonal_right(hspz__diagonal *diagonal, const uint32_t *ancho
                                  hspz__reach *right);
 hspz_status hspz__diagonal_left(hspz__diagonal *diagonal, const uint32_t *anchors, uint64_t count,
                                 hspz__reach *left);
+/* Anchors whose scans begin at first, first + step, ... last (step: to the right -1, to the left +1), with gains at all these places that
+ * sum up to `gain`: true, and the pass is behind them, when all of them end where the anchor before them does. */
+bool hspz__diagonal_pass_over(hspz__diagonal *diagonal, int64_t first, int64_t last, int64_t gain);
 void hspz__diagonal_free(hspz__diagonal *diagonal, hspz__host *host);
 
 #endif

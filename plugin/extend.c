@@ -3,24 +3,20 @@
  * Idea: anchors are scattered into buckets of neighbouring diagonals; a bucket is one item of work. In a bucket they are sorted by (diagonal,
  * query position), each diagonal is extended in one pass a side (diagonal.c), and what passes the gate is collected.
  *
- * Nearly identical sequences have most of their survivors on one diagonal. A sample tells; the anchors of this main diagonal go into a
- * bitmap of query positions, which sorts them in passing and takes a bit each.
+ * Diagonals that hold very many survivors go another way (heavy_set.h).
  */
-#include "collect.h"
+#include "heavy_set.h"
 
 #include <string.h>
 
 #define BUCKETS_MAX 2048u
-#define PART 512u     /* anchors at a time */
-#define DENSE 131072u /* least anchors for which a main diagonal is looked for */
-#define SAMPLE 2048u
+#define PART 512u /* anchors at a time */
 
 typedef struct worker_state {
-    hspz__collector collector;
+    _Alignas(64) hspz__collector collector; /* no two workers write to one cache line */
     hspz__diagonal diagonal;
     hspz__scratch spare; /* the sort's other array, and right extents */
-    uint64_t *main;      /* bitmap of the main diagonal's query positions that this worker saw */
-    uint64_t main_count;
+    hspz__heavy_marks marks;
 } worker_state;
 
 typedef struct extension {
@@ -28,8 +24,6 @@ typedef struct extension {
     const hspz__extension *how;
     hspz__anchor_block **blocks; /* of all lists */
     uint64_t block_count, anchors;
-    uint64_t main;    /* the main diagonal, or UINT64_MAX */
-    uint64_t words;   /* of its bitmap */
     uint32_t shift;   /* bucket: diagonal >> shift, with diagonal = r - q + query length */
     uint32_t buckets; /* a diagonal less its bucket's first has at most 32 bits */
     uint64_t *places; /* [block][bucket] */
@@ -38,59 +32,12 @@ typedef struct extension {
     uint64_t *keys;   /* diagonal in the bucket << 32 | q */
     worker_state *workers;
     uint32_t threads;
+    hspz__heavy_set heavy;
 } extension;
 
 static uint64_t diagonal_of(const extension *e, const hspz_anchor *a)
 {
     return (uint64_t)a->target_end + (e->call->query->length - a->query_end);
-}
-
-/* ---- the main diagonal */
-
-/* The diagonal of more than half of a sample (majority vote, then a count), or UINT64_MAX. */
-static uint64_t find_main(const extension *e)
-{
-    if (e->anchors < DENSE || !e->how->distinct)
-        return UINT64_MAX;
-    uint64_t sample[SAMPLE], candidate = 0, votes = 0, count = 0;
-    for (uint64_t i = 0; i < SAMPLE; i++) {
-        const hspz__anchor_block *block = e->blocks[i * e->block_count / SAMPLE];
-        sample[i] = diagonal_of(e, &block->items[i * UINT64_C(2654435761) % block->count]);
-        if (votes == 0)
-            candidate = sample[i];
-        votes += sample[i] == candidate ? 1 : UINT64_MAX;
-    }
-    for (uint64_t i = 0; i < SAMPLE; i++)
-        count += sample[i] == candidate;
-    return count > SAMPLE / 2 ? candidate : UINT64_MAX;
-}
-
-static hspz_status alloc_main(extension *e)
-{
-    e->main = find_main(e);
-    if (e->main == UINT64_MAX)
-        return HSPZ_OK;
-    e->words = e->call->query->length / 64 + 1;
-    for (uint32_t i = 0; i < e->threads; i++) {
-        worker_state *w = &e->workers[i];
-        w->main = hspz__alloc(e->call->cpu->host, e->words, sizeof *w->main);
-        if (w->main == NULL)
-            return HSPZ_E_MEMORY;
-        memset(w->main, 0, e->words * sizeof *w->main);
-    }
-    return HSPZ_OK;
-}
-
-/* All workers' bits into those of worker 0; returns how many. */
-static uint64_t unite_main(extension *e)
-{
-    uint64_t *bits = e->workers[0].main, count = 0;
-    for (uint64_t i = 0; i < e->words; i++) {
-        for (uint32_t k = 1; k < e->threads; k++)
-            bits[i] |= e->workers[k].main[i];
-        count += (uint64_t)__builtin_popcountll(bits[i]);
-    }
-    return count;
 }
 
 /* ---- one diagonal */
@@ -102,39 +49,6 @@ static hspz_status left_and_collect(worker_state *w, const uint32_t *anchors, ui
     hspz_status status = hspz__diagonal_left(&w->diagonal, anchors, count, left);
     return status == HSPZ_OK ? hspz__collect(&w->collector, w->diagonal.shift, anchors, count, left, right)
                              : status;
-}
-
-/* The main diagonal, its anchors read off the bitmap, backwards for the right extents, then forwards. */
-static hspz_status work_main(extension *e, worker_state *w, uint64_t count)
-{
-    const uint64_t *bits = e->workers[0].main;
-    const int64_t shift = (int64_t)e->main - (int64_t)e->call->query->length;
-    hspz__reach *right = hspz__scratch_get(&w->spare, e->call->cpu->host, count, sizeof *right);
-    if (right == NULL)
-        return HSPZ_E_MEMORY;
-    uint32_t anchors[PART + 64];
-    uint64_t at = count;
-    hspz_status status = HSPZ_OK;
-    hspz__diagonal_start_right(&w->diagonal, e->call, shift);
-    for (uint64_t word = e->words; word-- > 0 && status == HSPZ_OK;) {
-        uint32_t n = 0;
-        for (uint64_t rest = bits[word]; rest != 0; rest &= rest - 1)
-            anchors[n++] = (uint32_t)(64 * word + (uint64_t)__builtin_ctzll(rest));
-        at -= n;
-        status = hspz__diagonal_right(&w->diagonal, anchors, n, right + at);
-    }
-    hspz__diagonal_start_left(&w->diagonal, e->call, shift);
-    hspz__collect_start(&w->collector);
-    for (uint64_t word = 0, n = 0; word < e->words && status == HSPZ_OK; word++) {
-        for (uint64_t rest = bits[word]; rest != 0; rest &= rest - 1)
-            anchors[n++] = (uint32_t)(64 * word + (uint64_t)__builtin_ctzll(rest));
-        if (n + 64 <= PART && word + 1 < e->words)
-            continue;
-        status = left_and_collect(w, anchors, n, right + at);
-        at += n;
-        n = 0;
-    }
-    return status;
 }
 
 /* A diagonal of a bucket: sorted keys, and room for as many right extents. */
@@ -186,32 +100,54 @@ static hspz_status work_bucket(extension *e, worker_state *w, uint64_t bucket)
     return status;
 }
 
-/* The main diagonal is the first item: it is the longest. */
+/* The two passes of each heavy diagonal come first: they are the longest items. */
 static hspz_status work_item(void *context, uint32_t worker, uint64_t item)
 {
     extension *e = context;
-    worker_state *w = &e->workers[worker];
-    if (e->main == UINT64_MAX)
-        return work_bucket(e, w, item);
-    return item == 0 ? work_main(e, w, e->workers[0].main_count) : work_bucket(e, w, item - 1);
+    const uint64_t passes = 2 * e->heavy.count;
+    return item < passes ? hspz__heavy_pass(&e->heavy.diagonal[item / 2], item % 2)
+                         : work_bucket(e, &e->workers[worker], item - passes);
+}
+
+static hspz_status start_item(void *context, uint32_t worker, uint64_t item)
+{
+    (void)worker;
+    extension *e = context;
+    for (uint32_t i = 0; i < e->threads; i++)
+        hspz__heavy_unite(&e->heavy, &e->workers[i].marks, (uint32_t)item);
+    return hspz__heavy_start(&e->heavy.diagonal[item]);
+}
+
+static hspz_status work_all(extension *e)
+{
+    hspz__pool *pool = e->call->cpu->pool;
+    hspz_status status = hspz__pool_run(pool, e->heavy.count, start_item, e, NULL);
+    if (status == HSPZ_OK)
+        status = hspz__pool_run(pool, 2 * e->heavy.count + e->buckets, work_item, e, &e->call->pulse);
+    for (uint32_t i = 0; i < e->heavy.count && status == HSPZ_OK; i++)
+        status = hspz__heavy_collect(&e->heavy.diagonal[i], &e->workers[0].collector);
+    return status;
 }
 
 /* ---- scattering into buckets */
 
+/* Counts the anchors of a block by bucket; those of heavy diagonals leave it. */
 static hspz_status count_block(void *context, uint32_t worker, uint64_t number)
 {
     extension *e = context;
-    const hspz__anchor_block *block = e->blocks[number];
-    uint64_t *counts = e->places + number * e->buckets, *bits = e->workers[worker].main;
+    hspz__heavy_marks *marks = &e->workers[worker].marks;
+    hspz__anchor_block *block = e->blocks[number];
+    uint64_t *counts = e->places + number * e->buckets, kept = 0;
     memset(counts, 0, e->buckets * sizeof *counts);
     for (uint64_t i = 0; i < block->count; i++) {
-        const uint64_t diagonal = diagonal_of(e, &block->items[i]);
-        const uint32_t q = block->items[i].query_end;
-        if (diagonal == e->main)
-            bits[q / 64] |= UINT64_C(1) << (q % 64);
-        else
-            counts[diagonal >> e->shift]++;
+        const hspz_anchor anchor = block->items[i];
+        const uint64_t diagonal = diagonal_of(e, &anchor);
+        if (e->heavy.count > 0 && hspz__heavy_take(&e->heavy, marks, diagonal, anchor.query_end))
+            continue;
+        counts[diagonal >> e->shift]++;
+        block->items[kept++] = anchor;
     }
+    block->count = kept;
     return HSPZ_OK;
 }
 
@@ -224,8 +160,7 @@ static hspz_status scatter_block(void *context, uint32_t worker, uint64_t number
     const uint64_t low = (UINT64_C(1) << e->shift) - 1;
     for (uint64_t i = 0; i < block->count; i++) {
         const uint64_t diagonal = diagonal_of(e, &block->items[i]);
-        if (diagonal != e->main)
-            e->keys[places[diagonal >> e->shift]++] = (diagonal & low) << 32 | block->items[i].query_end;
+        e->keys[places[diagonal >> e->shift]++] = (diagonal & low) << 32 | block->items[i].query_end;
     }
     return HSPZ_OK;
 }
@@ -274,21 +209,17 @@ static hspz_status run(extension *e)
     e->begin = hspz__alloc(host, (uint64_t)e->buckets + 1, sizeof *e->begin);
     if (e->places == NULL || e->begin == NULL)
         return HSPZ_E_MEMORY;
-    hspz_status status = alloc_main(e);
-    if (status == HSPZ_OK)
-        status = hspz__pool_run(pool, e->block_count, count_block, e, NULL);
+    const bool by_batch = e->how->kind == HSPZ__LABEL_CHUNK && !e->how->chunks->split;
+    hspz__heavy_find(&e->heavy, e->call, e->blocks, e->block_count, e->anchors,
+                     e->how->distinct && (by_batch || e->how->kind == HSPZ__LABEL_CONSTANT));
+    hspz_status status = hspz__pool_run(pool, e->block_count, count_block, e, NULL);
     if (status != HSPZ_OK)
         return status;
     e->keys = hspz__scratch_get(&e->call->cpu->pairs, host, place_blocks(e), sizeof *e->keys);
     if (e->keys == NULL)
         return HSPZ_E_MEMORY;
     status = hspz__pool_run(pool, e->block_count, scatter_block, e, NULL);
-    if (status != HSPZ_OK)
-        return status;
-    const bool has_main = e->main != UINT64_MAX;
-    if (has_main)
-        e->workers[0].main_count = unite_main(e);
-    return hspz__pool_run(pool, e->buckets + has_main, work_item, e, &e->call->pulse);
+    return status == HSPZ_OK ? work_all(e) : status;
 }
 
 static hspz_status gather_found(extension *e, hspz__found_list *found)
@@ -342,8 +273,9 @@ static void end_extension(extension *e)
         e->call->cpu->spare[i] = w->spare;
         hspz__found_free(&w->collector.found, host);
         hspz__diagonal_free(&w->diagonal, host);
-        hspz__free(host, w->main);
+        hspz__heavy_marks_free(&e->heavy, &w->marks);
     }
+    hspz__heavy_set_free(&e->heavy);
     hspz__free(host, e->workers);
     hspz__free(host, e->places);
     hspz__free(host, e->blocks);

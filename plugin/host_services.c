@@ -56,19 +56,18 @@ void *hspz__alloc(hspz__host *host, uint64_t count, uint64_t size)
         return NULL;
     uint64_t bytes = (count * size + 2 * HEADER - 1) & ~(uint64_t)(HEADER - 1);
     const uint64_t alignment = bytes >= LARGE ? HUGE_PAGE : HEADER;
-    uint64_t whole = bytes; /* what the hint may cover */
+    uint64_t hinted = bytes & ~(HUGE_PAGE - 1); /* the rest of the last page only when it is much */
     unsigned char *block = NULL;
     if (host->services.alloc != NULL) {
         block = host->services.alloc(host->services.ctx, bytes, alignment);
-        whole = bytes & ~(HUGE_PAGE - 1);
     } else if (bytes <= SIZE_MAX - alignment) {
-        whole = (bytes + alignment - 1) & ~(alignment - 1);
-        block = aligned_alloc(alignment, whole);
+        block = aligned_alloc(alignment, (bytes + alignment - 1) & ~(alignment - 1));
+        hinted += bytes - hinted >= LARGE ? HUGE_PAGE : 0;
     }
     if (block == NULL)
         return NULL;
-    if (bytes >= LARGE && whole > 0 && (uintptr_t)block % HUGE_PAGE == 0)
-        hint_huge(block, whole);
+    if (hinted > 0 && (uintptr_t)block % HUGE_PAGE == 0)
+        hint_huge(block, hinted);
     memcpy(block, &bytes, sizeof bytes);
     count_bytes(host, bytes);
     return block + HEADER;
