@@ -67,12 +67,14 @@ static hspz_status read_knobs(hspz__cuda *cuda, hspz_error *error)
     static const char *const buckets[] = {"auto", "1", "0", NULL};
     static const char *const walks[] = {"sparse", "full", NULL};
     static const char *const extends[] = {"diagonal", "warp", NULL};
+    static const char *const indexes[] = {"auto", "direct", "hash", NULL};
     const hspz__host *host = cuda->host;
     hspz__cuda_knobs *k = &cuda->knobs;
     HSPZ__TRY(hspz__knob_choice(host, "gate", gates, HSPZ__GATE_AUTO, &k->gate, error));
     HSPZ__TRY(hspz__knob_choice(host, "HSPZ_REF_BUCKETS", buckets, HSPZ__BUCKETS_AUTO, &k->buckets, error));
     HSPZ__TRY(hspz__knob_choice(host, "HSPZ_CHUNK_WALK", walks, 0, &k->walk_full, error));
     HSPZ__TRY(hspz__knob_choice(host, "cuda.extend", extends, 0, &k->plain_extend, error));
+    HSPZ__TRY(hspz__knob_choice(host, "seed_index", indexes, HSPZ__INDEX_AUTO, &k->seed_index, error));
     if (strcmp(hspz__knob_text(host, "HSPZ_REF_BUCKET_SHIFT", "auto"), "auto") != 0)
         HSPZ__TRY(hspz__knob_integer(host, "HSPZ_REF_BUCKET_SHIFT", 16, 31, 0, &k->bucket_shift, error));
     HSPZ__TRY(hspz__knob_integer(host, "expand.density", 1, INT32_MAX, 16, &k->density, error));

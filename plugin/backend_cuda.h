@@ -7,7 +7,8 @@
  *
  *   backend_cuda.c            the table of functions: create, destroy, info, device list
  *   backend_cuda_memory.c     errors, allocations, arena, waiting, copies
- *   backend_cuda_sequence.c   targets and queries: upload, encoding, index
+ *   backend_cuda_sequence.c   targets and queries: upload, encoding, contexts
+ *   backend_cuda_index.c      the target index, direct or compact
  *   backend_cuda_filter.c     numbers and table of the upper-bound filter
  *   backend_cuda_unit.c       query windows joined with the target by word
  *   backend_cuda_join.c       level (a) by word join (the fast gate)
@@ -38,6 +39,7 @@
 
 enum { HSPZ__GATE_AUTO, HSPZ__GATE_WARP, HSPZ__GATE_THREAD, HSPZ__GATE_JOIN };
 enum { HSPZ__BUCKETS_AUTO, HSPZ__BUCKETS_ON, HSPZ__BUCKETS_OFF };
+enum { HSPZ__INDEX_AUTO, HSPZ__INDEX_DIRECT, HSPZ__INDEX_HASH };
 #define HSPZ__STAGING ((uint64_t)8 << 20) /* bytes of a pinned buffer */
 #define HSPZ__UPLOADERS 4
 
@@ -60,7 +62,7 @@ typedef struct hspz__cuda_sequence {
 
 typedef struct hspz__cuda_target {
     hspz__cuda_sequence sequence;
-    hspz__cuda_memory ends, positions, contexts;
+    hspz__cuda_memory ends, bitmap, ranks, starts, positions, contexts;
     hspz__cuda_index index;
     int own_index; /* 0: the host brought it */
     int join;      /* the fast gate can be used */
@@ -79,7 +81,7 @@ typedef struct hspz__cuda_query {
 } hspz__cuda_query;
 
 typedef struct hspz__cuda_knobs {
-    uint32_t gate, buckets, walk_full, plain_extend;
+    uint32_t gate, buckets, walk_full, plain_extend, seed_index;
     int64_t bucket_shift; /* 0: a window is three quarters of the L2 */
     int64_t density;      /* hits a seed from which on a warp takes it */
     int64_t memory_limit; /* bytes of device memory, 0: what is free */
@@ -199,6 +201,14 @@ void hspz__cuda_clear_target(hspz__cuda *cuda);
 hspz_status hspz__cuda_set_query(hspz__cuda *cuda, uint32_t slot, const hspz_query *query,
                                  hspz_statistics *statistics, hspz_error *error);
 void hspz__cuda_clear_query(hspz__cuda *cuda, uint32_t slot);
+
+/* ---- backend_cuda_index.c: the index of the target whose sequence is on the device, into cuda->target */
+
+hspz_status hspz__cuda_build_index(hspz__cuda *cuda, uint64_t length, hspz_error *error);
+/* The host's own, checked. */
+hspz_status hspz__cuda_import_index(hspz__cuda *cuda, const hspz_target *target, double *transfer,
+                                    hspz_error *error);
+void hspz__cuda_release_index(hspz__cuda *cuda);
 
 /* ---- backend_cuda_join.c, backend_cuda_seeds.c: windows first .. end - 1 of the request, end > first */
 

@@ -1,14 +1,13 @@
-/* backend_cuda_sequence.c -- targets and queries on the device: upload, encoding, index, contexts; see backend_cuda.h.
+/* backend_cuda_sequence.c -- targets and queries on the device: upload, encoding, contexts; see backend_cuda.h.
  *
- * Idea: the bytes go to the device as they are and are encoded there, both strands of a query in one pass. The target index is a
- * radix sort of (word, position). The contexts of the fast gate, 32 bytes a position, stay resident if at least as much
+ * Idea: the bytes go to the device as they are and are encoded there, both strands of a query in one pass. The contexts of the fast gate, 32 bytes a position, stay resident if at least as much
  * memory is left for the work; otherwise the index is divided into slices of words whose contexts are made when needed.
  */
 #include "backend_cuda.h"
 
+#include "../kernels/cuda/compact.h"
 #include "../kernels/cuda/encode.h"
 #include "../kernels/cuda/index.h"
-#include "../kernels/cuda/primitives.h"
 
 #include <string.h>
 #include <time.h>
@@ -93,95 +92,6 @@ static hspz_status encode(hspz__cuda *cuda, const char *what, const uint8_t *bas
     return HSPZ_OK;
 }
 
-/* ---- target index */
-
-typedef struct sort_space {
-    uint32_t *words[2], *positions[2];
-    void *temp;
-    size_t temp_bytes;
-} sort_space;
-
-static void take_sort_space(hspz__cuda_arena *arena, uint64_t count, sort_space *s)
-{
-    for (int k = 0; k < 2; k++) {
-        s->words[k] = hspz__cuda_take(arena, count, sizeof(uint32_t));
-        s->positions[k] = hspz__cuda_take(arena, count, sizeof(uint32_t));
-    }
-    s->temp = hspz__cuda_take(arena, s->temp_bytes, 1);
-}
-
-/* Words and positions in the arena, sorted; *second tells in which of the two arrays. */
-static hspz_status sort_windows(hspz__cuda *cuda, uint64_t first, uint32_t count, sort_space *s, int *second,
-                                hspz_error *error)
-{
-    const int bits = (int)cuda->word.bits + 1;
-    HSPZ__TRY(hspz__cuda_check(hspz__cuda_sort_u32_u32(NULL, &s->temp_bytes, NULL, NULL, NULL, NULL, count, 0,
-                                                       bits, second, cuda->stream),
-                               "sorting the target's words", error));
-    hspz__cuda_arena measure = {0};
-    take_sort_space(&measure, count, s);
-    HSPZ__TRY(hspz__cuda_reserve(cuda, &cuda->arena, measure.used, "the target index", error));
-    hspz__cuda_arena arena = hspz__cuda_arena_of(cuda);
-    take_sort_space(&arena, count, s);
-    HSPZ__TRY(hspz__cuda_clear_counters(cuda, error));
-    HSPZ__TRY(hspz__cuda_check(hspz__cuda_words(&cuda->target.sequence.strand, &cuda->word, (uint32_t)first,
-                                                cuda->plan->step, count, s->words[0], s->positions[0],
-                                                &cuda->counters->windows, cuda->stream),
-                               "making the target's words", error));
-    return hspz__cuda_check(hspz__cuda_sort_u32_u32(s->temp, &s->temp_bytes, s->words[0], s->words[1],
-                                                    s->positions[0], s->positions[1], count, 0, bits, second,
-                                                    cuda->stream),
-                            "sorting the target's words", error);
-}
-
-static hspz_status build_index(hspz__cuda *cuda, uint64_t length, hspz_error *error)
-{
-    hspz__cuda_target *t = &cuda->target;
-    uint64_t first = 0;
-    const uint64_t count = hspz__plan_target_positions(cuda->plan, length, &first);
-    HSPZ__TRY(
-        hspz__cuda_allocate(cuda, &t->ends, sizeof(uint32_t) << cuda->word.bits, "the bucket table", error));
-    t->index.ends = t->ends.start;
-    t->own_index = 1;
-    if (count == 0)
-        return hspz__cuda_check(cudaMemsetAsync(t->ends.start, 0, t->ends.bytes, cuda->stream),
-                                "clearing the index", error);
-    sort_space s = {.temp_bytes = 0};
-    int second = 0;
-    HSPZ__TRY(sort_windows(cuda, first, (uint32_t)count, &s, &second, error));
-    HSPZ__TRY(hspz__cuda_check(hspz__cuda_bucket_ends(s.words[second], (uint32_t)count, cuda->word.bits,
-                                                      t->ends.start, cuda->stream),
-                               "making the bucket table", error));
-    unsigned long long valid = 0;
-    HSPZ__TRY(hspz__cuda_download(cuda, &valid, &cuda->counters->windows, sizeof valid, error));
-    HSPZ__TRY(hspz__cuda_allocate(cuda, &t->positions, valid * sizeof(uint32_t), "target positions", error));
-    t->index.positions = t->positions.start;
-    t->index.count = (uint32_t)valid;
-    if (valid == 0)
-        return HSPZ_OK;
-    return hspz__cuda_check(cudaMemcpyAsync(t->positions.start, s.positions[second], valid * sizeof(uint32_t),
-                                            cudaMemcpyDeviceToDevice, cuda->stream),
-                            "keeping the target positions", error);
-}
-
-static hspz_status import_index(hspz__cuda *cuda, const hspz_target *target, double *transfer,
-                                hspz_error *error)
-{
-    hspz__cuda_target *t = &cuda->target;
-    HSPZ__TRY(hspz__cuda_allocate(cuda, &t->ends, target->index_entries * sizeof(uint32_t),
-                                  "the bucket table", error));
-    HSPZ__TRY(hspz__cuda_allocate(cuda, &t->positions, target->position_count * sizeof(uint32_t),
-                                  "target positions", error));
-    const double start = now();
-    HSPZ__TRY(hspz__cuda_upload(cuda, t->ends.start, target->index_table, t->ends.bytes, error));
-    HSPZ__TRY(hspz__cuda_upload(cuda, t->positions.start, target->positions, t->positions.bytes, error));
-    *transfer += now() - start;
-    t->index.ends = t->ends.start;
-    t->index.positions = t->positions.start;
-    t->index.count = (uint32_t)target->position_count;
-    return HSPZ_OK;
-}
-
 /* ---- contexts */
 
 #define SAMPLES 4096u
@@ -197,13 +107,14 @@ static hspz_status make_slices(hspz__cuda *cuda, uint64_t most, hspz_error *erro
     hspz_status status = HSPZ_OK;
     if (t->slice_word == NULL || t->slice_position == NULL || ends == NULL)
         status = hspz__fail(error, HSPZ_E_MEMORY, "no memory to divide the target index");
+    if (status == HSPZ_OK) /* the arena is free */
+        status = hspz__cuda_reserve(cuda, &cuda->arena, samples * sizeof *ends, "the target index", error);
     if (status == HSPZ_OK)
-        status = hspz__cuda_check(cudaMemcpy2DAsync(ends, sizeof *ends, t->index.ends + ((1u << shift) - 1),
-                                                    sizeof *ends << shift, sizeof *ends, samples,
-                                                    cudaMemcpyDeviceToHost, cuda->stream),
-                                  "dividing the target index", error);
+        status = hspz__cuda_check(
+            hspz__cuda_index_samples(&t->index, shift, samples, cuda->arena.start, cuda->stream),
+            "dividing the target index", error);
     if (status == HSPZ_OK)
-        status = hspz__cuda_check(cudaStreamSynchronize(cuda->stream), "dividing the target index", error);
+        status = hspz__cuda_download(cuda, ends, cuda->arena.start, samples * sizeof *ends, error);
     if (status == HSPZ_OK) {
         t->slices = 0;
         t->slice_word[0] = 0;
@@ -247,8 +158,8 @@ static hspz_status set_target(hspz__cuda *cuda, const hspz_target *target, doubl
     HSPZ__TRY(allocate_sequence(cuda, &t->sequence, target->length, "the target", error));
     HSPZ__TRY(encode(cuda, "target", target->bases, target->length, 0x243f6a88u, &t->sequence, NULL, transfer,
                      error));
-    HSPZ__TRY(target->index_table != NULL ? import_index(cuda, target, transfer, error)
-                                          : build_index(cuda, target->length, error));
+    HSPZ__TRY(target->index_table != NULL ? hspz__cuda_import_index(cuda, target, transfer, error)
+                                          : hspz__cuda_build_index(cuda, target->length, error));
     t->join = t->own_index && hspz__cuda_can_join(cuda);
     if (t->join && t->index.count > 0)
         HSPZ__TRY(make_contexts(cuda, error));
@@ -274,8 +185,7 @@ void hspz__cuda_clear_target(hspz__cuda *cuda)
 {
     hspz__cuda_target *t = &cuda->target;
     release_sequence(cuda, &t->sequence);
-    hspz__cuda_release(cuda, &t->ends);
-    hspz__cuda_release(cuda, &t->positions);
+    hspz__cuda_release_index(cuda);
     hspz__cuda_release(cuda, &t->contexts);
     hspz__free(cuda->host, t->slice_word);
     hspz__free(cuda->host, t->slice_position);

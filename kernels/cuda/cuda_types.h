@@ -36,9 +36,13 @@ typedef struct hspz__cuda_word {
     uint32_t variant_mask[HSPZ__VARIANTS_MAX];
 } hspz__cuda_word;
 
-/* The target index: bucket of word w is positions[w ? ends[w-1] : 0 .. ends[w]). */
+/* The target index. Direct: bucket of word w is positions[w ? ends[w-1] : 0 .. ends[w]). Compact (compact.h): ends is NULL and the
+ * others are set. */
 typedef struct hspz__cuda_index {
     const uint32_t *ends;
+    const uint64_t *bitmap;
+    const uint32_t *ranks;
+    const uint32_t *starts;
     const uint32_t *positions;
     uint32_t count;
 } hspz__cuda_index;

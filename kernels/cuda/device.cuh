@@ -165,10 +165,30 @@ __device__ __forceinline__ bool hspz__any_odd(const uint32_t *odd, int64_t from,
     return false;
 }
 
-__device__ __forceinline__ uint32_t hspz__bucket(const uint32_t *ends, uint32_t word, uint32_t *first)
+/* Positions of a word: their number, and the place of the first if there are any. */
+template <bool COMPACT>
+__device__ __forceinline__ uint32_t hspz__bucket_of(const hspz__cuda_index &index, uint32_t word,
+                                                    uint32_t *first)
 {
-    *first = word > 0 ? ends[word - 1] : 0;
-    return ends[word] - *first;
+    if (!COMPACT) {
+        *first = word > 0 ? index.ends[word - 1] : 0;
+        return index.ends[word] - *first;
+    }
+    const uint64_t bits = index.bitmap[word >> 6], bit = (uint64_t)1 << (word & 63u);
+    *first = 0;
+    if ((bits & bit) == 0)
+        return 0;
+    const uint32_t rank = index.ranks[word >> 6] + (uint32_t)__popcll(bits & (bit - 1));
+    *first = index.starts[rank];
+    return index.starts[rank + 1] - *first;
+}
+
+/* The same where the form is not known at compile time. */
+__device__ __forceinline__ uint32_t hspz__bucket(const hspz__cuda_index &index, uint32_t word,
+                                                 uint32_t *first)
+{
+    return index.ends != NULL ? hspz__bucket_of<false>(index, word, first)
+                              : hspz__bucket_of<true>(index, word, first);
 }
 
 /* Query position of a sort key. */

@@ -98,7 +98,7 @@ __device__ list make_list(const hspz__cuda_join &j, uint32_t base, uint32_t wind
         if (have && v < j.word.variant_count) {
             const uint32_t other = word ^ j.word.variant_mask[v];
             if (other >= j.word_begin && other < j.word_end)
-                length = hspz__bucket(j.index.ends, other, &first);
+                length = hspz__bucket(j.index, other, &first);
             if (length > HEAVY) {
                 list_parts(j, first, length, base + mine, v);
                 length = 0;

@@ -6,18 +6,20 @@
 #include "device.cuh"
 #include "join.h"
 
-__device__ unsigned long long hits_of_word(const hspz__cuda_join &j, uint32_t word)
+template <bool COMPACT>
+__device__ __forceinline__ unsigned long long hits_of_word(const hspz__cuda_join &j, uint32_t word)
 {
     unsigned long long hits = 0;
     for (uint32_t v = 0; v < j.word.variant_count; v++) {
         uint32_t first;
-        hits += hspz__bucket(j.index.ends, word ^ j.word.variant_mask[v], &first);
+        hits += hspz__bucket_of<COMPACT>(j.index, word ^ j.word.variant_mask[v], &first);
     }
     return hits;
 }
 
 #define LOCAL_BATCHES 1024u
 
+template <bool COMPACT>
 __global__ void count_kernel(hspz__cuda_join j, uint32_t begin, uint32_t batch_size, uint32_t batches,
                              unsigned long long *batch_hits)
 {
@@ -28,7 +30,7 @@ __global__ void count_kernel(hspz__cuda_join j, uint32_t begin, uint32_t batch_s
     __syncthreads();
     const uint64_t windows = j.counters->windows;
     for (uint64_t i = hspz__thread(); i < windows; i += hspz__threads()) {
-        const unsigned long long hits = hits_of_word(j, j.query_words[i]);
+        const unsigned long long hits = hits_of_word<COMPACT>(j, j.query_words[i]);
         const uint32_t batch = (j.query_windows[i] - begin) / batch_size;
         if (hits > 0)
             atomicAdd(few ? &local[batch] : &batch_hits[batch], hits);
@@ -57,8 +59,11 @@ cudaError_t hspz__cuda_join_count(const hspz__cuda_join *join, uint32_t most_win
                                   unsigned long long *batch_hits, cudaStream_t stream)
 {
     const hspz__cuda_join j = *join;
-    const cudaError_t error = HSPZ__LAUNCH(count_kernel, hspz__grid(most_windows, 256, 2048), 256, 0, stream,
-                                           j, begin, batch_size, batches, batch_hits);
+    const unsigned grid = hspz__grid(most_windows, 256, 2048);
+    const cudaError_t error = j.index.ends != NULL ? HSPZ__LAUNCH(count_kernel<false>, grid, 256, 0, stream,
+                                                                  j, begin, batch_size, batches, batch_hits)
+                                                   : HSPZ__LAUNCH(count_kernel<true>, grid, 256, 0, stream, j,
+                                                                  begin, batch_size, batches, batch_hits);
     if (error != cudaSuccess)
         return error;
     hspz__cuda_counters *const counters = j.counters;
@@ -71,7 +76,10 @@ __global__ void window_hits_kernel(hspz__cuda_join j, uint32_t begin, uint32_t c
     for (uint64_t i = hspz__thread(); i < count; i += hspz__threads()) {
         const uint32_t at = begin + (uint32_t)i;
         const bool valid = hspz__window_valid(j.query.classes, at, j.word.window);
-        hits[i] = valid ? (uint32_t)hits_of_word(j, hspz__word_at(j.word, j.query.codes, at)) : 0;
+        uint32_t word = valid ? hspz__word_at(j.word, j.query.codes, at) : 0;
+        hits[i] = !valid                 ? 0
+                  : j.index.ends != NULL ? (uint32_t)hits_of_word<false>(j, word)
+                                         : (uint32_t)hits_of_word<true>(j, word);
     }
 }
 
@@ -109,7 +117,7 @@ __device__ void cut_batch(const hspz__cuda_join &j, uint32_t begin, uint32_t fir
         for (; v < j.word.variant_count; v++) {
             uint32_t unused;
             previous = sum;
-            sum += hspz__bucket(j.index.ends, word ^ j.word.variant_mask[v], &unused);
+            sum += hspz__bucket(j.index, word ^ j.word.variant_mask[v], &unused);
             if (sum >= limit)
                 break;
         }

@@ -46,7 +46,7 @@ __global__ void count_hits_kernel(const uint64_t *seeds, uint64_t count, hspz__c
     unsigned long long hits = 0;
     if (i < count && seeds[i] != HSPZ__NO_SEED) {
         uint32_t first;
-        hits = hspz__bucket(index.ends, (uint32_t)(seeds[i] >> 32), &first);
+        hits = hspz__bucket(index, (uint32_t)(seeds[i] >> 32), &first);
     }
     hits = hspz__warp_prefix(hits);
     if (hspz__lane() == 31)
@@ -94,7 +94,7 @@ __device__ __forceinline__ void expand_seed(const uint64_t *seeds, const uint32_
         return;
     const uint64_t seed = seeds[s];
     uint32_t bucket;
-    hspz__bucket(index.ends, (uint32_t)(seed >> 32), &bucket);
+    hspz__bucket(index, (uint32_t)(seed >> 32), &bucket);
     const uint64_t query = (uint32_t)seed + window;
     for (uint64_t slot = (uint64_t)low + lane; slot < high; slot += lanes) {
         const uint32_t j = end - 1 - (uint32_t)slot; /* backwards from the seed's prefix */

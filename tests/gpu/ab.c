@@ -1,11 +1,12 @@
 /* ab.c -- random cases through two plugins, which must agree record by record and count by count.
  *
  *   ab ORACLE.so PLUGIN.so [--cases N] [--seed S] [--size BASES] [--device cuda|cpu|any]
- *      [--bits MOST] [--dedup N] [--tight 1]
+ *      [--bits MOST] [--dedup N] [--tight 1] [--pattern P] [--index auto|direct|hash]
  *
  * Idea: one 64-bit seed makes a whole case: sequences (repeats, mutated copies, soft-masking, N, IUPAC, X, tiny records, near-identical
  * stretches), parameters, level (a), (b) or (c), and the knobs that must not change results. A failing case is told by its seed:
- * --seed S --cases 1 repeats it. --tight 1 leaves so little room that nearly everything comes in pieces. Needs nothing but the C library, so that it builds on a bare machine with a GPU.
+ * --seed S --cases 1 repeats it. --tight 1 leaves so little room that nearly everything comes in pieces.
+ * --pattern P: that seed, without an index of the host's. Needs nothing but the C library, so that it builds on a bare machine with a GPU.
  */
 #include "hspz_abi.h"
 
@@ -177,7 +178,7 @@ typedef struct side {
 static const char *config_get(void *ctx, const char *key)
 {
     const side *s = ctx;
-    for (uint32_t i = 0; i < s->knob_count; i++)
+    for (uint32_t i = s->knob_count; i-- > 0;) /* the last one counts */
         if (strcmp(s->knobs[i].key, key) == 0)
             return s->knobs[i].value;
     return NULL;
@@ -410,11 +411,13 @@ static void make_index(job *j)
     free(pairs);
 }
 
-static void make_job(job *j, uint64_t seed, uint64_t size, uint32_t max_bits)
+static void make_job(job *j, uint64_t seed, uint64_t size, uint32_t max_bits, const char *pattern)
 {
     state = seed;
     memset(j, 0, sizeof *j);
     make_params(&j->params, max_bits);
+    if (pattern != NULL)
+        j->params.seed_pattern = pattern;
     make_pair(&j->target, &j->query, one_in(4) ? size * 4 : size);
     j->strand = (uint32_t)below(2);
     j->level = one_in(2) ? 0 : (uint32_t)below(3);
@@ -426,7 +429,7 @@ static void make_job(job *j, uint64_t seed, uint64_t size, uint32_t max_bits)
         make_seeds(j);
     if (j->level == 2)
         make_anchors(j);
-    if (one_in(5))
+    if (one_in(5) && pattern == NULL)
         make_index(j);
 }
 
@@ -461,6 +464,8 @@ static void make_knobs(side *s)
     if (one_in(3))
         set_knob(s, "gate", one_in(3) ? "thread" : "warp");
     if (one_in(2))
+        set_knob(s, "seed_index", one_in(4) ? "direct" : "hash");
+    if (one_in(2))
         set_knob(s, "HSPZ_REF_BUCKETS", one_in(2) ? "1" : "0");
     if (one_in(4))
         set_number(s, "HSPZ_REF_BUCKET_SHIFT", 16 + below(16));
@@ -486,6 +491,8 @@ static void make_tight(side *s, uint32_t dedup)
     s->knob_count = 0;
     if (one_in(2))
         set_knob(s, "gate", one_in(3) ? "thread" : "warp");
+    if (one_in(2))
+        set_knob(s, "seed_index", "hash");
     if (one_in(3))
         set_knob(s, "HSPZ_REF_BUCKETS", "1");
     if (one_in(3))
@@ -496,8 +503,8 @@ static void make_tight(side *s, uint32_t dedup)
         set_number(s, "device.memory_limit", ((uint64_t)3 << 20) + below((uint64_t)3 << 20));
         return;
     }
-    set_number(s, "cuda.piece_hits", 100 + below(900));
-    set_number(s, "cuda.candidates", 1 + below(1000));
+    set_number(s, "cuda.piece_hits", 20 + below(200));
+    set_number(s, "cuda.candidates", 1 + below(400));
     if (one_in(2))
         set_number(s, "cuda.unit_windows", 1 + below(3000));
 }
@@ -588,11 +595,12 @@ int main(int argc, char **argv)
 {
     uint64_t cases = 100, first = 1, size = 4000;
     uint32_t max_bits = 24, dedup = HSPZ_DEDUP_COUNT, tight = 0;
-    const char *kind = "any";
+    const char *kind = "any", *pattern = NULL, *index = NULL;
     if (argc < 3) {
         fprintf(stderr,
                 "usage: ab ORACLE.so PLUGIN.so [--cases N] [--seed S] [--size BASES] [--device cuda|cpu|any] "
-                "[--bits MOST] [--dedup N: only it, at level (a)] [--tight 1]\n");
+                "[--bits MOST] [--dedup N: only it, at level (a)] [--tight 1] "
+                "[--pattern P] [--index auto|direct|hash]\n");
         return 2;
     }
     for (int i = 3; i + 1 < argc; i += 2) {
@@ -609,6 +617,10 @@ int main(int argc, char **argv)
             dedup = (uint32_t)value;
         else if (strcmp(argv[i], "--tight") == 0)
             tight = (uint32_t)value;
+        else if (strcmp(argv[i], "--pattern") == 0)
+            pattern = argv[i + 1];
+        else if (strcmp(argv[i], "--index") == 0)
+            index = argv[i + 1];
         else if (strcmp(argv[i], "--device") == 0)
             kind = argv[i + 1];
     }
@@ -618,15 +630,19 @@ int main(int argc, char **argv)
     uint64_t failed = 0, hsps = 0, hits = 0, errors = 0;
     for (uint64_t seed = first; seed < first + cases; seed++) {
         job j;
-        make_job(&j, seed, size, max_bits);
+        make_job(&j, seed, size, max_bits, pattern);
         if (dedup < HSPZ_DEDUP_COUNT) {
             j.params.dedup = dedup;
             j.level = 0;
         }
+        if (tight && one_in(2))
+            j.params.max_hits = HSPZ_MAX_HITS_DEFAULT;
         if (tight)
             make_tight(&b, j.params.dedup);
         else
             make_knobs(&b);
+        if (index != NULL)
+            set_knob(&b, "seed_index", index);
         run_side(&a, &j);
         run_side(&b, &j);
         if (differ(&a, &b, seed)) {

@@ -137,6 +137,10 @@ static inline int __popc(unsigned v)
 {
     return __builtin_popcount(v);
 }
+static inline int __popcll(unsigned long long v)
+{
+    return __builtin_popcountll(v);
+}
 static inline int __ffs(unsigned v)
 {
     return __builtin_ffs((int)v);
