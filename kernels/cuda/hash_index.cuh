@@ -225,6 +225,7 @@ static inline uint32_t hspz__fill_table(hspz__span_table<Span> *table, const Spa
 /* cudaSuccess is HSPZ_OK; the rest becomes a status and a sentence. */
 hspz_status hspz__cuda_status(cudaError_t code, const char *what, hspz_error *error);
 
+hspz_status hspz__cuda_query(const hspz__query_work *work, hspz_error *error);
 hspz_status hspz__cuda_join(const hspz__join_work *work, hspz_error *error);
 uint64_t hspz__cuda_join_scratch(uint64_t tiles);
 

@@ -232,6 +232,8 @@ __device__ __forceinline__ void hspz__soft_warp_best(unsigned long long *key, ui
 #define HSPZ__SOFT_FEW 528u
 cudaError_t hspz__soft_small(const hspz__soft_kernel *k, unsigned char *flags, void *area,
                              cudaStream_t stream);
+/* Scores alone, of many problems of 32 x 32 aligned to 16 bytes; flags as small. */
+cudaError_t hspz__soft_stream(const hspz__soft_kernel *k, unsigned char *flags, cudaStream_t stream);
 cudaError_t hspz__soft_large(const hspz__soft_kernel *k, const unsigned char *flags, void *area,
                              cudaStream_t stream);
 /* Bytes of the area. */

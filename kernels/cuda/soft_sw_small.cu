@@ -6,19 +6,17 @@
  * Backward keeps E beside them. With P = d(log E_best) E / E the flow is linear as well: P = P' s' + gap (P'' + P'''),
  * gradient = P s E_diagonal / E_best, and neither product exceeds E_best.
  * A result counts if 2^-60 < F < 2^100 at the best cell, and no e^(S/T) lies in 2^-250..2^-100, where a plain float loses
- * digits that matter; what is below counts as 0. Other problems are flagged for soft_sw_large.cu, or, when there are few
+ * digits that matter; what is below counts as 0. Scores alone of many full problems are soft_sw_stream.cu's. Other problems are flagged for soft_sw_large.cu, or, when there are few
  * problems, go through its pipeline at once: a second launch would cost more than the work.
  * Cost: 63 steps of a dozen instructions forward, twice that backward; bytes: the matrix once in, the gradient once out.
  */
 #include "soft_sw_pipeline.cuh"
+#include "soft_sw_plain.cuh"
 
 #define SIDE HSPZ__SOFT_SMALL
-#define CELLS (SIDE * SIDE)
+#define CELLS HSPZ__PLAIN_CELLS
 #define WARPS 4u /* of a block */
 #define MOST_BLOCKS 2112u
-
-#define F_MOST 1.2676506e30f   /* 2^100 */
-#define F_LEAST 8.6736174e-19f /* 2^-60 */
 
 /* A warp's matrices in shared memory. */
 struct small_matrices {
@@ -29,66 +27,25 @@ struct small_backward {
     float e[CELLS];
 };
 
-/* 2^y; the fast instruction, 2 units in the last place, 0 below 2^-126. */
-static __device__ __forceinline__ float power_of_two(float y)
-{
-#if defined(__CUDA_ARCH__)
-    float r;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(y));
-    return r;
-#else
-    return exp2f(y);
-#endif
-}
-
-/* Exponential of one similarity. *least is the smallest exponent above -250 so far. */
-static __device__ __forceinline__ float exponential(const hspz__soft_kernel &k, float similarity,
-                                                    float *least)
+/* Exponential of one similarity; notes in *wide if it loses digits. */
+static __device__ __forceinline__ float exponential(const hspz__soft_kernel &k, float similarity, bool *wide)
 {
     const float y = similarity * k.constants.per_bit_high;
-    if (y > -250.0f)
-        *least = fminf(*least, y);
-    return power_of_two(y);
+    *wide = *wide || (y > HSPZ__PLAIN_LOST && y <= HSPZ__PLAIN_LEAST);
+    return hspz__plain_power(y);
 }
 
-/* The matrix of a problem on its way: 32 similarities per lane. */
-struct incoming {
-    float4 four[CELLS / 128];
-};
-
-/* Full matrices come in lines of 512 bytes. */
-static __device__ __forceinline__ void fetch(const hspz__soft_kernel &k, uint64_t problem, incoming *in)
-{
-    const float4 *from = (const float4 *)(k.similarity + problem * CELLS);
-#pragma unroll
-    for (uint32_t i = 0; i < CELLS / 128; i++)
-        in->four[i] = __ldcs(from + i * 32 + hspz__lane());
-}
-
-static __device__ __forceinline__ void place(const hspz__soft_kernel &k, const incoming *in, float *s,
-                                             float *least)
-{
-#pragma unroll
-    for (uint32_t i = 0; i < CELLS / 128; i++) {
-        float4 v = in->four[i];
-        v.x = exponential(k, v.x, least);
-        v.y = exponential(k, v.y, least);
-        v.z = exponential(k, v.z, least);
-        v.w = exponential(k, v.w, least);
-        ((float4 *)s)[i * 32 + hspz__lane()] = v;
-    }
-}
-
-/* Smaller matrices, or unaligned ones: a row at a time. */
-static __device__ __forceinline__ void place_partial(const hspz__soft_kernel &k, uint64_t problem, float *s,
-                                                     float *least)
+/* Smaller matrices, or unaligned ones: a row at a time. Answers as hspz__plain_place. */
+static __device__ __forceinline__ bool place_partial(const hspz__soft_kernel &k, uint64_t problem, float *s)
 {
     const float *from = k.similarity + problem * k.rows * k.columns + hspz__lane();
-    if (hspz__lane() >= k.columns)
-        return;
+    bool wide = false;
+    if (hspz__lane() < k.columns) {
 #pragma unroll 8
-    for (uint32_t i = 0; i < k.rows; i++)
-        s[i * SIDE + hspz__lane()] = exponential(k, __ldcs(from + i * k.columns), least);
+        for (uint32_t i = 0; i < k.rows; i++)
+            s[i * SIDE + hspz__lane()] = exponential(k, __ldcs(from + i * k.columns), &wide);
+    }
+    return __any_sync(HSPZ__FULL, wide) != 0;
 }
 
 /* The wavefront. *f and *column: the lane's best F and its column, -1 if it has no cells. */
@@ -184,7 +141,7 @@ static __device__ __forceinline__ void store_gradient(const hspz__soft_kernel &k
 /* Works on the exponentials in s. False: the problem needs more than plain floats. */
 template <bool BACKWARD>
 static __device__ __forceinline__ bool finish(const hspz__soft_kernel &k, uint64_t problem, float *s,
-                                              float *e, float least)
+                                              float *e, bool wide)
 {
     float f;
     int column;
@@ -192,10 +149,10 @@ static __device__ __forceinline__ bool finish(const hspz__soft_kernel &k, uint64
     __syncwarp();
     forward<BACKWARD>(k, s, e, &f, &column);
     f = warp_best(k, f, column, &cell);
-    if (!(f < F_MOST && f > F_LEAST && __all_sync(HSPZ__FULL, least > -100.0f)))
+    if (wide || !hspz__plain_f(f))
         return false;
     if (hspz__lane() == 0)
-        hspz__soft_result(k, problem, log1p((double)f), cell);
+        hspz__soft_result(k, problem, log1pf(f), cell);
     if (BACKWARD) {
         __syncwarp();
         backward(k, s, e, cell, 1 / (1 + f), k.score_gradient[problem]);
@@ -215,19 +172,19 @@ static __global__ void __launch_bounds__(WARPS * 32, 8)
     const uint32_t stride = BACKWARD ? 2 * CELLS : CELLS;
     float *s = (float *)shared + threadIdx.x / 32 * stride, *e = s + CELLS;
     uint64_t problem = (uint64_t)blockIdx.x * WARPS + threadIdx.x / 32;
-    incoming in;
+    hspz__plain_matrix in;
     if (FULL && problem < k.batch)
-        fetch(k, problem, &in);
+        hspz__plain_fetch(k, problem, &in);
     for (; problem < k.batch; problem += warps) {
-        float least = 0;
+        bool wide;
         if (FULL) {
-            place(k, &in, s, &least);
+            wide = hspz__plain_place(k, problem, in, s);
             if (problem + warps < k.batch)
-                fetch(k, problem + warps, &in);
+                hspz__plain_fetch(k, problem + warps, &in);
         } else {
-            place_partial(k, problem, s, &least);
+            wide = place_partial(k, problem, s);
         }
-        const bool done = finish<BACKWARD>(k, problem, s, e, least);
+        const bool done = finish<BACKWARD>(k, problem, s, e, wide);
         if (hspz__lane() == 0)
             flags[problem] = !done;
         __syncwarp();
@@ -242,15 +199,16 @@ static __global__ void __launch_bounds__(32)
     HSPZ__DYNAMIC_SHARED(shared);
     __shared__ unsigned long long done[1];
     __shared__ seen shared_seen[1];
-    float *s = (float *)shared, *e = s + CELLS, least = 0;
+    float *s = (float *)shared, *e = s + CELLS;
+    bool wide;
     if (FULL) {
-        incoming in;
-        fetch(k, blockIdx.x, &in);
-        place(k, &in, s, &least);
+        hspz__plain_matrix in;
+        hspz__plain_fetch(k, blockIdx.x, &in);
+        wide = hspz__plain_place(k, blockIdx.x, in, s);
     } else {
-        place_partial(k, blockIdx.x, s, &least);
+        wide = place_partial(k, blockIdx.x, s);
     }
-    if (!finish<BACKWARD>(k, blockIdx.x, s, e, least))
+    if (!finish<BACKWARD>(k, blockIdx.x, s, e, wide))
         solve<BACKWARD>(k, make_pipeline(k, area, blockIdx.x, area_bytes, done), blockIdx.x, shared_seen);
 }
 
@@ -279,6 +237,8 @@ static cudaError_t launch_any(const hspz__soft_kernel *k, unsigned char *flags, 
     if (k->batch <= HSPZ__SOFT_FEW)
         return full ? launch_few<BACKWARD, true>(k, area, stream)
                     : launch_few<BACKWARD, false>(k, area, stream);
+    if (full && !BACKWARD)
+        return hspz__soft_stream(k, flags, stream);
     return full ? launch<BACKWARD, true>(k, flags, stream) : launch<BACKWARD, false>(k, flags, stream);
 }
 
