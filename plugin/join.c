@@ -7,287 +7,20 @@
  * order; target contexts are gathered for a window of a few hundred positions, which then meet their query contexts in
  * cache. Only hits that pass the filter are ever stored, and chunks are labels (chunks.c).
  */
-#include "cpu.h"
+#include "join.h"
 
-#include <string.h>
-
-#define WINDOW HSPZ__WINDOW /* most target positions whose contexts are at hand */
-#define WINDOW_AIM 320u     /* a window takes further blocks up to here */
-#define ROOM 4096u          /* hits that wait for the filter */
-#define FULL 512u           /* from here on they are filtered */
 #define RANGE 8388608u      /* most query positions joined at once: 256 MiB of contexts */
 #define SURVIVORS 50331648u /* beyond this many they are extended before the join goes on */
 #define BLOCKS_AN_ITEM 256u /* at most, see items_of */
 #define PACKED_BASES                                                                                         \
     (UINT64_C(1) << 24) /* sequences of up to so many bases in all are read in the order of hits */
 
-typedef uint8_t context[HSPZ__CONTEXT];
-
-typedef struct join_worker {
-    hspz__screen screen;
-    uint32_t number;
-    uint32_t screened;                      /* calls of screen_pairs */
-    uint64_t hits;                          /* of the part */
-    uint64_t hits_before, survivors_before; /* the range at work */
-    hspz__hits hits_at_hand;
-    uint32_t target_at[ROOM + 64], query_at[ROOM + 64]; /* of hits_at_hand */
-    hspz__rank_pairs ranks;
-    uint32_t window; /* place in index.positions of contexts[0] */
-    _Alignas(64) context contexts[WINDOW];
-} join_worker;
-
-typedef struct join {
-    hspz__call *call;
-    hspz__words *query;
-    bool
-        packed; /* hits are pairs of positions, contexts gathered by the filter; else pairs of places in contexts */
-    context *contexts;               /* of query.positions */
-    uint8_t low[HSPZ__VARIANTS_MAX]; /* of the variants' masks */
-    uint32_t rows;                   /* of the target's blocks, an item */
-    uint64_t items;
-    join_worker *workers;
-    bool counted; /* the batches of the part are known to have less than 2^32 hits each */
-} join;
-
-/* ---- the filter on the hits of a window */
-
-static uint64_t filter_lanes(const join *j, const join_worker *w, uint32_t i, uint32_t n, hspz__rows *rows,
-                             uint64_t *likely)
-{
-    const hspz__cpu *cpu = j->call->cpu;
-    if (j->packed)
-        return cpu->kernels->filter_packed(&cpu->filter, (const context *)w->contexts, j->call->query->packed,
-                                           hspz__context_offset(cpu), w->target_at + i, w->query_at + i, n,
-                                           rows, likely);
-    return cpu->kernels->filter(&cpu->filter, (const context *)w->contexts, (const context *)j->contexts,
-                                w->target_at + i, w->query_at + i, n, rows, likely);
-}
-
-/* Under dedup lastz rejected hits count too: they leave marks. */
-static hspz_status mark_rejected(const join *j, join_worker *w, uint32_t first, uint32_t n, uint64_t passed)
-{
-    const hspz__cpu *cpu = j->call->cpu;
-    hspz_status status = HSPZ_OK;
-    for (uint32_t i = 0; i < n && status == HSPZ_OK; i++) {
-        if (passed >> i & 1)
-            continue;
-        const uint32_t q = w->query_at[first + i];
-        status = hspz__mark_lists_add(w->screen.marks, cpu->host,
-                                      cpu->index.positions[w->window + w->target_at[first + i]],
-                                      j->packed ? q : j->query->positions[q], HSPZ__HIT_NARROW);
-    }
-    return status;
-}
-
-/* Filters what waits, in full groups; all of it when `all` is set. */
-static hspz_status screen_hits(const join *j, join_worker *w, bool all)
-{
-    const hspz__cpu *cpu = j->call->cpu;
-    hspz__hits *h = &w->hits_at_hand;
-    hspz_status status = HSPZ_OK;
-    if (++w->screened % 256 == 0 && hspz__pulse_poll(&j->call->pulse, w->number))
-        return HSPZ_E_CANCELLED;
-    if (w->hits > UINT32_MAX && !j->counted)
-        return HSPZ_E_TOO_MANY_HITS; /* perhaps: join_counted counts, then decides */
-    const uint32_t end = all ? h->count : h->count / HSPZ__LANES * HSPZ__LANES;
-    memset(w->query_at + h->count, 0, HSPZ__LANES * sizeof *w->query_at); /* the filter looks ahead */
-    for (uint32_t i = 0; i < end; i += HSPZ__LANES) {
-        const uint32_t n = end - i < HSPZ__LANES ? end - i : HSPZ__LANES;
-        hspz__rows rows;
-        uint64_t likely;
-        uint64_t passed = filter_lanes(j, w, i, n, &rows, &likely);
-        if (w->screen.marks != NULL)
-            status = mark_rejected(j, w, i, n, passed);
-        for (; passed != 0 && status == HSPZ_OK; passed &= passed - 1) {
-            const uint32_t lane = (uint32_t)__builtin_ctzll(passed);
-            const uint32_t q = w->query_at[i + lane];
-            status =
-                hspz__screen_add(&w->screen, cpu->index.positions[w->window + w->target_at[i + lane]],
-                                 j->packed ? q : j->query->positions[q], likely >> lane & 1, rows.row[lane]);
-        }
-    }
-    h->count -= end;
-    if (end > 0 && h->count > 0) {
-        memmove(w->target_at, w->target_at + end, h->count * sizeof *w->target_at);
-        memmove(w->query_at, w->query_at + end, h->count * sizeof *w->query_at);
-    }
-    return status;
-}
-
-/* ---- hits of a block */
-
-/* All hits of target places [t, t_end) with query places [q, q_end), however many. */
-static hspz_status add_product(const join *j, join_worker *w, uint32_t t, uint32_t t_end, uint32_t q,
-                               uint32_t q_end)
-{
-    hspz__hits *h = &w->hits_at_hand;
-    hspz_status status = HSPZ_OK;
-    w->hits += (uint64_t)(t_end - t) * (q_end - q);
-    for (; t < t_end && status == HSPZ_OK; t++)
-        for (uint32_t at = q; at < q_end && status == HSPZ_OK;) {
-            const uint32_t room = ROOM - h->count;
-            const uint32_t stop = q_end - at < room ? q_end : at + room;
-            for (; at < stop; at++) {
-                h->target[h->count] = t - w->window;
-                h->query[h->count++] = j->packed ? j->query->positions[at] : at;
-            }
-            if (h->count >= FULL)
-                status = screen_hits(j, w, false);
-        }
-    return status;
-}
-
-static void pair_block(const join *j, join_worker *w, const hspz__block *block)
-{
-    const hspz__cpu *cpu = j->call->cpu;
-    const hspz__block *others[HSPZ__VARIANTS_MAX];
-    for (uint32_t v = 0; v < cpu->keys.variant_count; v++)
-        others[v] = hspz__words_block(j->query, block->id ^ cpu->keys.variant_mask[v] >> 6);
-    cpu->kernels->pair(block, others, j->low, cpu->keys.variant_count, &w->ranks);
-}
-
-/* The hits of the pairs that wait. The query's lists are read at as many places as there are variants; each step asks for what the next one
- * reads, a few hundred pairs ahead. */
-static hspz_status expand_pairs(const join *j, join_worker *w)
-{
-    const hspz__words *index = &j->call->cpu->index, *query = j->query;
-    hspz__rank_pairs *ranks = &w->ranks;
-    hspz__hits *h = &w->hits_at_hand;
-    for (uint32_t i = 0; i < ranks->multi_count; i++)
-        __builtin_prefetch(query->positions + query->starts[ranks->multi_query[i]]);
-    uint32_t *singles = h->query + h->count;
-    for (uint32_t i = 0; i < ranks->count; i++) {
-        h->target[h->count + i] = index->starts[ranks->target[i]] - w->window;
-        singles[i] = query->starts[ranks->query[i]];
-        __builtin_prefetch(query->positions + singles[i]);
-    }
-    for (uint32_t i = 0; j->packed && i < ranks->count; i++)
-        singles[i] = query->positions[singles[i]];
-    h->count += ranks->count;
-    w->hits += ranks->count;
-    hspz_status status = h->count >= FULL ? screen_hits(j, w, false) : HSPZ_OK;
-    for (uint32_t i = 0; i < ranks->multi_count && status == HSPZ_OK;) {
-        const uint32_t before = h->count;
-        i = j->call->cpu->kernels->products(ranks, i, h);
-        w->hits += h->count - before;
-        if (h->count >= FULL)
-            status = screen_hits(j, w, false);
-        else if (i < ranks->multi_count) { /* too large for the list */
-            const uint32_t t = ranks->multi_target[i], q = ranks->multi_query[i++];
-            status = add_product(j, w, index->starts[t], index->starts[t + 1], query->starts[q],
-                                 query->starts[q + 1]);
-        }
-    }
-    ranks->count = 0;
-    ranks->multi_count = 0;
-    return status;
-}
-
-static hspz_status join_block(const join *j, join_worker *w, const hspz__block *block)
-{
-    const hspz__hits *h = &w->hits_at_hand;
-    hspz__rank_pairs *ranks = &w->ranks;
-    const uint32_t singles = ranks->count, multis = ranks->multi_count;
-    pair_block(j, w, block);
-    for (uint32_t i = singles; i < ranks->count; i++)
-        __builtin_prefetch(h->query_starts + ranks->query[i]);
-    for (uint32_t i = multis; i < ranks->multi_count; i++)
-        __builtin_prefetch(h->query_starts + ranks->multi_query[i]);
-    const uint32_t most = ranks->count > ranks->multi_count ? ranks->count : ranks->multi_count;
-    return most < HSPZ__PAIRS_FULL ? HSPZ_OK : expand_pairs(j, w);
-}
-
-/* The same restricted to target places [first, last), for blocks larger than a window. */
-static hspz_status join_part_of_block(const join *j, join_worker *w, const hspz__block *block, uint32_t first,
-                                      uint32_t last)
-{
-    const hspz__words *index = &j->call->cpu->index, *query = j->query;
-    hspz__rank_pairs *ranks = &w->ranks;
-    pair_block(j, w, block);
-    hspz_status status = HSPZ_OK;
-    for (uint32_t i = 0; i < ranks->count + ranks->multi_count && status == HSPZ_OK; i++) {
-        const bool single = i < ranks->count;
-        const uint32_t q = single ? ranks->query[i] : ranks->multi_query[i - ranks->count];
-        const uint32_t r = single ? ranks->target[i] : ranks->multi_target[i - ranks->count];
-        uint32_t t = index->starts[r], t_end = index->starts[r + 1];
-        if (t < first)
-            t = first;
-        if (t_end > last)
-            t_end = last;
-        if (t < t_end)
-            status = add_product(j, w, t, t_end, query->starts[q], query->starts[q + 1]);
-    }
-    ranks->count = 0;
-    ranks->multi_count = 0;
-    return status;
-}
-
-/* The hits of rows [row, end) of the target's blocks with places [first, last) of its positions; of a single row, `part`
- * says that these are not all of its places. */
-static hspz_status join_window(const join *j, join_worker *w, uint32_t row, uint32_t end, uint32_t first,
-                               uint32_t last, bool part)
-{
-    const hspz__cpu *cpu = j->call->cpu;
-    hspz_status status = HSPZ_OK;
-    w->window = first;
-    w->hits_at_hand = (hspz__hits){.target_starts = cpu->index.starts,
-                                   .query_starts = j->query->starts,
-                                   .query_positions = j->packed ? j->query->positions : NULL,
-                                   .target_base = first,
-                                   .room = ROOM,
-                                   .target = w->target_at,
-                                   .query = w->query_at};
-    hspz__contexts(cpu, &cpu->target, cpu->index.positions + first, last - first, HSPZ__FLAG_TARGET,
-                   w->contexts);
-    for (; row < end && status == HSPZ_OK; row++) {
-        const hspz__block *block = &cpu->index.blocks[row];
-        if (block->bits == 0)
-            continue;
-        status = part ? join_part_of_block(j, w, block, first, last) : join_block(j, w, block);
-    }
-    if (status == HSPZ_OK)
-        status = expand_pairs(j, w);
-    return status == HSPZ_OK ? screen_hits(j, w, true) : status;
-}
-
-/* Place of the first position of a row's block; row = number of rows gives the end. */
-static uint32_t place_of_row(const hspz__words *index, uint32_t row)
-{
-    return row < index->block_count ? index->starts[index->blocks[row].rank] : (uint32_t)index->count;
-}
-
-static hspz_status join_item(void *context_of_run, uint32_t worker, uint64_t item)
-{
-    join *j = context_of_run;
-    join_worker *w = &j->workers[worker];
-    const hspz__words *index = &j->call->cpu->index;
-    uint32_t row = (uint32_t)item * j->rows;
-    const uint32_t end = index->block_count - row < j->rows ? index->block_count : row + j->rows;
-    hspz_status status = HSPZ_OK;
-    while (row < end && status == HSPZ_OK) {
-        uint32_t next = row + 1;
-        uint32_t first = place_of_row(index, row), last = place_of_row(index, next);
-        while (next < end && last - first < WINDOW_AIM) {
-            const uint32_t further = place_of_row(index, next + 1);
-            if (further - first > WINDOW)
-                break;
-            last = further;
-            next++;
-        }
-        const bool part = last - first > WINDOW;
-        for (; first < last && status == HSPZ_OK; first += WINDOW)
-            status = join_window(j, w, row, next, first, last - first < WINDOW ? last : first + WINDOW, part);
-        row = next;
-    }
-    return status;
-}
-
 /* ---- one range of the query */
 
 static hspz_status context_item(void *context_of_run, uint32_t worker, uint64_t item)
 {
     (void)worker;
-    join *j = context_of_run;
+    hspz__join *j = context_of_run;
     const uint64_t first = item * 4096;
     const uint64_t left = j->query->count - first;
     hspz__contexts(j->call->cpu, j->call->query, j->query->positions + first,
@@ -295,7 +28,7 @@ static hspz_status context_item(void *context_of_run, uint32_t worker, uint64_t 
     return HSPZ_OK;
 }
 
-static hspz_status prepare_query(join *j, uint64_t begin, uint64_t end)
+static hspz_status prepare_query(hspz__join *j, uint64_t begin, uint64_t end)
 {
     hspz__call *call = j->call;
     hspz__cpu *cpu = call->cpu;
@@ -317,7 +50,7 @@ static hspz_status prepare_query(join *j, uint64_t begin, uint64_t end)
     return status;
 }
 
-static void items_of(join *j)
+static void items_of(hspz__join *j)
 {
     const uint32_t rows = j->call->cpu->index.block_count;
     j->rows = rows / (hspz__pool_threads(j->call->cpu->pool) * 64) + 1;
@@ -327,7 +60,7 @@ static void items_of(join *j)
 }
 
 /* Joins window starts [begin, end); survivors pile up in the workers. */
-static hspz_status join_range(join *j, uint64_t begin, uint64_t end)
+static hspz_status join_range(hspz__join *j, uint64_t begin, uint64_t end)
 {
     hspz__call *call = j->call;
     hspz__cpu *cpu = call->cpu;
@@ -336,7 +69,7 @@ static hspz_status join_range(join *j, uint64_t begin, uint64_t end)
     if (status == HSPZ_OK) {
         const double start = hspz__seconds();
         call->pulse.share = end - begin;
-        status = hspz__pool_run(cpu->pool, j->items, join_item, j, &call->pulse);
+        status = hspz__pool_run(cpu->pool, j->items, hspz__join_item, j, &call->pulse);
         for (uint32_t i = 0; i < hspz__pool_threads(cpu->pool) && status == HSPZ_OK; i++)
             status = hspz__screen_flush(&j->workers[i].screen);
         if (status == HSPZ_OK) {
@@ -361,7 +94,7 @@ typedef struct part {
     hspz__found_list *found;
 } part;
 
-static hspz_status extend_survivors(join *j, part *p)
+static hspz_status extend_survivors(hspz__join *j, part *p)
 {
     hspz__call *call = j->call;
     const uint32_t dedup = call->cpu->plan->dedup;
@@ -383,7 +116,7 @@ static hspz_status extend_survivors(join *j, part *p)
     return status;
 }
 
-static uint64_t sum_hits(const join *j)
+static uint64_t sum_hits(const hspz__join *j)
 {
     uint64_t hits = 0;
     for (uint32_t i = 0; i < hspz__pool_threads(j->call->cpu->pool); i++)
@@ -391,7 +124,7 @@ static uint64_t sum_hits(const join *j)
     return hits;
 }
 
-static uint64_t sum_survivors(const join *j)
+static uint64_t sum_survivors(const hspz__join *j)
 {
     uint64_t survivors = 0;
     for (uint32_t i = 0; i < hspz__pool_threads(j->call->cpu->pool); i++)
@@ -399,7 +132,7 @@ static uint64_t sum_survivors(const join *j)
     return survivors;
 }
 
-static hspz_status label_part(join *j, part *p, uint64_t hits)
+static hspz_status label_part(hspz__join *j, part *p, uint64_t hits)
 {
     if (p->labelled)
         return HSPZ_OK;
@@ -409,7 +142,7 @@ static hspz_status label_part(join *j, part *p, uint64_t hits)
 }
 
 /* Joins a range. When it turns out to hold 2^32 hits or more, the batches are counted first: any of them may be too large. */
-static hspz_status join_counted(join *j, part *p, uint64_t begin, uint64_t end)
+static hspz_status join_counted(hspz__join *j, part *p, uint64_t begin, uint64_t end)
 {
     const uint32_t threads = hspz__pool_threads(j->call->cpu->pool);
     for (uint32_t i = 0; i < threads; i++) {
@@ -430,7 +163,7 @@ static hspz_status join_counted(join *j, part *p, uint64_t begin, uint64_t end)
     return status == HSPZ_OK ? join_range(j, begin, end) : status;
 }
 
-static hspz_status find_part(join *j, part *p)
+static hspz_status find_part(hspz__join *j, part *p)
 {
     hspz_statistics *statistics = j->call->output->statistics;
     j->counted = false;
@@ -459,11 +192,11 @@ static hspz_status find_part(join *j, part *p)
 
 /* ---- the two ways to use it */
 
-static hspz_status start_join(join *j, hspz__call *call, hspz__mark_lists *lists)
+static hspz_status start_join(hspz__join *j, hspz__call *call, hspz__mark_lists *lists)
 {
     hspz__cpu *cpu = call->cpu;
     const uint32_t threads = hspz__pool_threads(cpu->pool);
-    *j = (join){.call = call, .query = &cpu->query_words};
+    *j = (hspz__join){.call = call, .query = &cpu->query_words};
     items_of(j);
     j->packed = call->query->length <= PACKED_BASES && call->query->risky == NULL;
     for (uint32_t v = 0; v < cpu->keys.variant_count; v++)
@@ -472,7 +205,7 @@ static hspz_status start_join(join *j, hspz__call *call, hspz__mark_lists *lists
     if (j->workers == NULL)
         return hspz__fail(call->error, HSPZ_E_MEMORY, "no memory for %u threads", threads);
     for (uint32_t i = 0; i < threads; i++) {
-        join_worker *w = &j->workers[i];
+        hspz__join_worker *w = &j->workers[i];
         w->screen.call = call;
         w->screen.count = 0;
         w->screen.survivors = cpu->survivors[i];
@@ -487,7 +220,7 @@ static hspz_status start_join(join *j, hspz__call *call, hspz__mark_lists *lists
     return HSPZ_OK;
 }
 
-static void end_join(join *j)
+static void end_join(hspz__join *j)
 {
     hspz__cpu *cpu = j->call->cpu;
     for (uint32_t i = 0; j->workers != NULL && i < hspz__pool_threads(cpu->pool); i++)
@@ -497,7 +230,7 @@ static void end_join(join *j)
 
 hspz_status hspz__join_find(hspz__call *call, uint64_t begin, uint64_t end, uint64_t batch_size)
 {
-    join j;
+    hspz__join j;
     hspz__result result;
     hspz__result_init(&result, call);
     hspz_status status = start_join(&j, call, NULL);
@@ -520,7 +253,7 @@ hspz_status hspz__join_find(hspz__call *call, uint64_t begin, uint64_t end, uint
 hspz_status hspz__join_tile(hspz__call *call, uint64_t begin, uint64_t end, hspz__mark_lists *lists,
                             uint64_t *hits)
 {
-    join j;
+    hspz__join j;
     hspz_status status = start_join(&j, call, lists);
     j.counted = true; /* hspz__marks_find looks at the batches when all is done */
     if (status == HSPZ_OK)

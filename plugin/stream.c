@@ -5,74 +5,32 @@
  * look-ups run some seeds ahead of the expansion so that their cache misses overlap. Under `none` a single thread screens, which keeps
  * survivors in raw order; the exact stage is parallel always.
  */
-#include "cpu.h"
-#include "marks.h"
+#include "stream.h"
 
 #include <string.h>
 
-#define SEEDS_AN_ITEM 4096u
-#define AHEAD 16u
-
-typedef uint8_t context[HSPZ__CONTEXT];
-
-typedef struct stream_worker {
-    hspz__screen screen;
-    uint32_t number;
-    uint32_t screened;
-    uint32_t lanes;
-    uint32_t target[HSPZ__LANES], query[HSPZ__LANES]; /* window starts */
-} stream_worker;
-
-typedef struct stream {
-    hspz__call *call;
-    const uint64_t *seeds; /* or */
-    const uint8_t *anchors;
-    uint32_t stride;
-    uint64_t count;  /* of seeds or anchors */
-    uint32_t *sizes; /* hits of each seed */
-    _Atomic uint64_t hits;
-    uint64_t first, end; /* the chunk at work */
-    stream_worker *workers;
-    hspz__anchors raw; /* none: survivors in raw order */
-    uint64_t chunk;    /* number of the chunk in the call */
-    hspz__result result;
-} stream;
-
 /* ---- counting */
-
-static uint32_t key_of_seed(const stream *s, uint64_t i)
-{
-    return hspz__key_of_word(&s->call->cpu->keys, (uint32_t)(s->seeds[i] >> 32));
-}
-
-static void prefetch_block(const hspz__words *index, uint32_t key)
-{
-    if (index->direct)
-        __builtin_prefetch(&index->blocks[key / 64]);
-    else
-        __builtin_prefetch(&index->table[(key / 64 * UINT32_C(2654435761) >> 7) & index->table_mask]);
-}
 
 static hspz_status count_item(void *context_of_run, uint32_t worker, uint64_t item)
 {
     (void)worker;
-    stream *s = context_of_run;
+    hspz__stream *s = context_of_run;
     const hspz__words *index = &s->call->cpu->index;
-    const uint64_t begin = item * SEEDS_AN_ITEM;
-    const uint64_t end = s->count - begin < SEEDS_AN_ITEM ? s->count : begin + SEEDS_AN_ITEM;
+    const uint64_t begin = item * HSPZ__SEEDS_AN_ITEM;
+    const uint64_t end = s->count - begin < HSPZ__SEEDS_AN_ITEM ? s->count : begin + HSPZ__SEEDS_AN_ITEM;
     uint64_t sum = 0;
     for (uint64_t i = begin; i < end; i++) {
         uint32_t first;
-        if (i + AHEAD < end)
-            prefetch_block(index, key_of_seed(s, i + AHEAD));
-        s->sizes[i] = hspz__words_bucket(index, key_of_seed(s, i), &first);
+        if (i + HSPZ__SEEDS_AHEAD < end)
+            hspz__stream_prefetch(index, hspz__stream_key(s, i + HSPZ__SEEDS_AHEAD));
+        s->sizes[i] = hspz__words_bucket(index, hspz__stream_key(s, i), &first);
         sum += s->sizes[i];
     }
     atomic_fetch_add(&s->hits, sum);
     return HSPZ_OK;
 }
 
-static hspz_status count_hits(stream *s)
+static hspz_status count_hits(hspz__stream *s)
 {
     hspz__call *call = s->call;
     atomic_store(&s->hits, s->anchors != NULL ? s->count : 0);
@@ -81,8 +39,9 @@ static hspz_status count_hits(stream *s)
         if (s->sizes == NULL)
             return hspz__fail(call->error, HSPZ_E_MEMORY, "no memory to count the hits of %llu seeds",
                               (unsigned long long)s->count);
-        hspz_status status = hspz__pool_run(call->cpu->pool, (s->count + SEEDS_AN_ITEM - 1) / SEEDS_AN_ITEM,
-                                            count_item, s, &call->pulse);
+        hspz_status status =
+            hspz__pool_run(call->cpu->pool, (s->count + HSPZ__SEEDS_AN_ITEM - 1) / HSPZ__SEEDS_AN_ITEM,
+                           count_item, s, &call->pulse);
         if (status != HSPZ_OK)
             return status;
     }
@@ -96,111 +55,9 @@ static hspz_status count_hits(stream *s)
     return HSPZ_OK;
 }
 
-static uint64_t size_of(const stream *s, uint64_t i)
+static uint64_t size_of(const hspz__stream *s, uint64_t i)
 {
     return s->sizes != NULL ? s->sizes[i] : 1;
-}
-
-/* ---- expansion and filter */
-
-static hspz_status screen_lanes(const stream *s, stream_worker *w)
-{
-    const hspz__call *call = s->call;
-    const hspz__cpu *cpu = call->cpu;
-    const uint32_t n = w->lanes;
-    _Alignas(64) context target[HSPZ__LANES], query[HSPZ__LANES];
-    uint32_t self[2 * HSPZ__LANES];
-    for (uint32_t i = 0; i < HSPZ__LANES; i++) {
-        self[i] = i;
-        self[HSPZ__LANES + i] = 0; /* the filter looks ahead */
-    }
-    w->lanes = 0;
-    if (n == 0)
-        return HSPZ_OK;
-    if (++w->screened % 1024 == 0 && hspz__pulse_poll(&s->call->pulse, w->number))
-        return HSPZ_E_CANCELLED;
-    hspz__contexts(cpu, &cpu->target, w->target, n, HSPZ__FLAG_TARGET, target);
-    hspz__contexts(cpu, call->query, w->query, n, HSPZ__FLAG_QUERY, query);
-    hspz__rows rows;
-    uint64_t likely = 0;
-    uint64_t passed = cpu->kernels->filter(&cpu->filter, (const context *)target, (const context *)query,
-                                           self, self, n, &rows, &likely);
-    if (cpu->plan->dedup == HSPZ_DEDUP_NONE)
-        likely = 0; /* a survivor must not overtake the hits that wait */
-    hspz_status status = HSPZ_OK;
-    for (; passed != 0 && status == HSPZ_OK; passed &= passed - 1) {
-        const uint32_t k = (uint32_t)__builtin_ctzll(passed);
-        status = hspz__screen_add(&w->screen, w->target[k], w->query[k], likely >> k & 1, rows.row[k]);
-    }
-    return status;
-}
-
-static hspz_status add_lane(const stream *s, stream_worker *w, uint32_t target, uint32_t query)
-{
-    w->target[w->lanes] = target;
-    w->query[w->lanes] = query;
-    return ++w->lanes < HSPZ__LANES ? HSPZ_OK : screen_lanes(s, w);
-}
-
-/* Everything that waits becomes a survivor or not, so that what follows comes later in the list. */
-static hspz_status settle(const stream *s, stream_worker *w)
-{
-    hspz_status status = screen_lanes(s, w);
-    return status == HSPZ_OK ? hspz__screen_flush(&w->screen) : status;
-}
-
-static hspz_status expand_seed(const stream *s, stream_worker *w, uint64_t i)
-{
-    const hspz__words *index = &s->call->cpu->index;
-    uint32_t first;
-    const uint32_t size = hspz__words_bucket(index, key_of_seed(s, i), &first);
-    hspz_status status = HSPZ_OK;
-    for (uint32_t j = size; j-- > 0 && status == HSPZ_OK;)
-        status = add_lane(s, w, index->positions[first + j], (uint32_t)s->seeds[i]);
-    return status;
-}
-
-hspz_anchor hspz__anchor_at(const uint8_t *anchors, uint32_t stride, uint64_t i)
-{
-    hspz_anchor a;
-    memcpy(&a, anchors + i * stride, sizeof a);
-    return a;
-}
-
-static hspz_status expand_anchor(const stream *s, stream_worker *w, uint64_t i)
-{
-    const uint32_t length = s->call->cpu->plan->pattern_length;
-    const hspz_anchor a = hspz__anchor_at(s->anchors, s->stride, i);
-    if (a.target_end >= length && a.query_end >= length)
-        return add_lane(s, w, a.target_end - length, a.query_end - length);
-    hspz_status status = settle(s, w); /* no window lies before it: a survivor without screening */
-    return status == HSPZ_OK ? hspz__anchors_add(&w->screen.survivors, s->call->cpu->host, a) : status;
-}
-
-static hspz_status expand_item(void *context_of_run, uint32_t worker, uint64_t item)
-{
-    stream *s = context_of_run;
-    stream_worker *w = &s->workers[worker];
-    const uint64_t begin = s->first + item * SEEDS_AN_ITEM;
-    const uint64_t end = s->end - begin < SEEDS_AN_ITEM ? s->end : begin + SEEDS_AN_ITEM;
-    hspz_status status = HSPZ_OK;
-    if (s->anchors != NULL) {
-        for (uint64_t i = begin; i < end && status == HSPZ_OK; i++)
-            status = expand_anchor(s, w, i);
-        return status;
-    }
-    for (uint64_t i = begin; i < end && status == HSPZ_OK; i++) {
-        if (i + 2 * AHEAD < end && s->sizes[i + 2 * AHEAD] > 0)
-            prefetch_block(&s->call->cpu->index, key_of_seed(s, i + 2 * AHEAD));
-        if (i + AHEAD < end && s->sizes[i + AHEAD] > 0) {
-            uint32_t first;
-            hspz__words_bucket(&s->call->cpu->index, key_of_seed(s, i + AHEAD), &first);
-            __builtin_prefetch(&s->call->cpu->index.positions[first]);
-        }
-        if (s->sizes[i] > 0)
-            status = expand_seed(s, w, i);
-    }
-    return status;
 }
 
 /* ---- one chunk */
@@ -221,7 +78,7 @@ static const hspz__found *find_label(const hspz__found_list *found, const hspz_a
 }
 
 /* none: the found segments, one an anchor, back into the raw order of the survivors. */
-static hspz_status order_raw(stream *s)
+static hspz_status order_raw(hspz__stream *s)
 {
     hspz__found_list *found = &s->result.found;
     hspz_status status = hspz__found_sort(found, s->call->cpu->host, HSPZ__ORDER_LABEL);
@@ -241,7 +98,7 @@ static hspz_status order_raw(stream *s)
     return status;
 }
 
-static hspz_status extend_chunk(stream *s)
+static hspz_status extend_chunk(hspz__stream *s)
 {
     hspz__host *host = s->call->cpu->host;
     const uint32_t threads = hspz__pool_threads(s->call->cpu->pool);
@@ -274,20 +131,20 @@ static hspz_status extend_chunk(stream *s)
     return status;
 }
 
-static hspz_status work_chunk(stream *s)
+static hspz_status work_chunk(hspz__stream *s)
 {
     hspz__cpu *cpu = s->call->cpu;
     const uint32_t threads = hspz__pool_threads(cpu->pool);
-    const uint64_t items = (s->end - s->first + SEEDS_AN_ITEM - 1) / SEEDS_AN_ITEM;
+    const uint64_t items = (s->end - s->first + HSPZ__SEEDS_AN_ITEM - 1) / HSPZ__SEEDS_AN_ITEM;
     const double start = hspz__seconds();
     hspz_status status = HSPZ_OK;
     if (cpu->plan->dedup == HSPZ_DEDUP_NONE)
         for (uint64_t i = 0; i < items && status == HSPZ_OK; i++)
-            status = expand_item(s, 0, i);
+            status = hspz__stream_expand(s, 0, i);
     else
-        status = hspz__pool_run(cpu->pool, items, expand_item, s, &s->call->pulse);
+        status = hspz__pool_run(cpu->pool, items, hspz__stream_expand, s, &s->call->pulse);
     for (uint32_t i = 0; i < threads && status == HSPZ_OK; i++)
-        status = settle(s, &s->workers[i]);
+        status = hspz__stream_settle(s, &s->workers[i]);
     s->call->output->statistics->seconds_expand += hspz__seconds() - start;
     if (status == HSPZ_E_MEMORY)
         return hspz__fail(s->call->error, status, "no memory for the surviving hits");
@@ -299,7 +156,7 @@ static hspz_status work_chunk(stream *s)
 
 /* ---- one batch */
 
-static hspz_status work_batch(stream *s)
+static hspz_status work_batch(hspz__stream *s)
 {
     hspz_statistics *statistics = s->call->output->statistics;
     const uint64_t max_hits = s->call->cpu->plan->max_hits;
@@ -330,7 +187,7 @@ static hspz_status work_batch(stream *s)
     return status;
 }
 
-static hspz_status start_stream(stream *s, hspz__call *call)
+static hspz_status start_stream(hspz__stream *s, hspz__call *call)
 {
     const uint32_t threads = hspz__pool_threads(call->cpu->pool);
     memset(s, 0, sizeof *s);
@@ -347,7 +204,7 @@ static hspz_status start_stream(stream *s, hspz__call *call)
     return HSPZ_OK;
 }
 
-static hspz_status end_batch(stream *s, hspz_status status)
+static hspz_status end_batch(hspz__stream *s, hspz_status status)
 {
     hspz__free(s->call->cpu->host, s->sizes);
     s->sizes = NULL;
@@ -356,7 +213,7 @@ static hspz_status end_batch(stream *s, hspz_status status)
     return status;
 }
 
-static hspz_status end_stream(stream *s, hspz_status status)
+static hspz_status end_stream(hspz__stream *s, hspz_status status)
 {
     hspz__host *host = s->call->cpu->host;
     status = hspz__result_end(&s->result, status);
@@ -380,7 +237,7 @@ hspz_status hspz__stream_seeds(hspz__call *call, const uint64_t *seeds, uint64_t
     statistics->seeds += count;
     if (call->cpu->plan->dedup == HSPZ_DEDUP_LASTZ)
         return hspz__marks_seeds(call, seeds, count);
-    stream s;
+    hspz__stream s;
     hspz_status status = start_stream(&s, call);
     if (status == HSPZ_OK) {
         s.seeds = seeds;
@@ -394,7 +251,7 @@ hspz_status hspz__stream_anchors(hspz__call *call, const hspz_anchor_batch *batc
 {
     if (call->cpu->plan->dedup == HSPZ_DEDUP_LASTZ)
         return hspz__marks_anchors(call, batch);
-    stream s;
+    hspz__stream s;
     hspz_status status = start_stream(&s, call);
     if (status == HSPZ_OK) {
         s.anchors = (const uint8_t *)batch->anchors;
@@ -432,7 +289,7 @@ hspz_status hspz__stream_find(hspz__call *call, uint64_t begin, uint64_t end, ui
     if (seeds == NULL)
         return hspz__fail(call->error, HSPZ_E_MEMORY, "no memory for the seeds of %llu positions",
                           (unsigned long long)most);
-    stream s;
+    hspz__stream s;
     hspz_status status = start_stream(&s, call);
     for (uint64_t at = begin; at < end && status == HSPZ_OK; at += batch_size) {
         s.seeds = seeds;

@@ -8,6 +8,7 @@
 #include "words.h"
 
 #include "words_bucket.h"
+#include "words_pairs.h"
 
 #include <string.h>
 
@@ -18,83 +19,11 @@
 #define BUCKET 2048u /* aimed positions a bucket */
 #define BUCKETS_MAX_BITS 12u
 
-void hspz__keys_init(hspz__keys *keys, const hspz__plan *plan)
-{
-    memset(keys, 0, sizeof *keys);
-    hspz__key_rule *rule = &keys->rule;
-    keys->pattern_length = plan->pattern_length;
-    keys->care_count = plan->care_count;
-    rule->narrow = plan->pattern_length <= 29;
-    for (uint32_t i = 0; i < plan->care_count; i++) {
-        keys->care_bits[i] = plan->care_bits[i];
-        keys->word_shift[i] = plan->care_shift[i];
-        keys->key_shift[i] = (uint8_t)keys->bits;
-        for (uint32_t b = 0; b < plan->care_bits[i]; b++) {
-            const uint32_t from = 2u * plan->care_offset[i] + b, to = keys->bits++;
-            rule->care_mask |= UINT64_C(1) << from;
-            if (rule->runs == 0 || rule->shift[rule->runs - 1] != from - to)
-                rule->shift[rule->runs++] = (uint8_t)(from - to);
-            rule->mask[rule->runs - 1] |= UINT64_C(1) << to;
-        }
-    }
-    keys->variant_count = plan->variant_count;
-    for (uint32_t v = 0; v < plan->variant_count; v++)
-        keys->variant_mask[v] = hspz__key_of_word(keys, plan->variant_mask[v]);
-}
-
-uint32_t hspz__key_of_word(const hspz__keys *keys, uint32_t word)
-{
-    uint32_t key = 0;
-    for (uint32_t i = 0; i < keys->care_count; i++)
-        key |= (word >> keys->word_shift[i] & ((1u << keys->care_bits[i]) - 1)) << keys->key_shift[i];
-    return key;
-}
-
-/* Special symbols spoil the windows that start up to w - 1 bases before them: the bitmap is smeared downwards. */
-uint64_t hspz__valid_windows(const hspz__sequence *s, uint32_t pattern_length, uint64_t position)
-{
-    if (position >= s->length)
-        return 0;
-    unsigned __int128 bad =
-        (unsigned __int128)s->special[position / 64 + 1] << 64 | s->special[position / 64];
-    if (bad == 0)
-        return ~UINT64_C(0);
-    uint32_t covered = 1;
-    while (2 * covered <= pattern_length) {
-        bad |= bad >> covered;
-        covered *= 2;
-    }
-    bad |= bad >> (pattern_length - covered);
-    return ~(uint64_t)bad;
-}
-
-void *hspz__scratch_get(hspz__scratch *scratch, hspz__host *host, uint64_t count, uint64_t size)
-{
-    if (size != 0 && count > UINT64_MAX / 2 / size)
-        return NULL;
-    if (scratch->bytes >= count * size && scratch->memory != NULL)
-        return scratch->memory;
-    hspz__scratch_free(scratch, host);
-    scratch->memory = hspz__alloc(host, count, size);
-    scratch->bytes = scratch->memory != NULL ? count * size : 0;
-    return scratch->memory;
-}
-
-void hspz__scratch_free(hspz__scratch *scratch, hspz__host *host)
-{
-    hspz__free(host, scratch->memory);
-    *scratch = (hspz__scratch){0};
-}
-
-/* ---- where pairs come from */
-
 typedef struct build {
     hspz__words *words;
     const hspz__builder *with;
-    const hspz__sequence *sequence;
-    uint64_t first, step, grid;
-    const hspz_target *target; /* of the host's tables, or NULL */
-    const uint32_t *host_words;
+    hspz__pair_source source;
+    uint64_t grid; /* its points */
     uint64_t pieces;
     uint32_t bucket_bits, bucket_shift; /* number of a bucket: key >> bucket_shift */
     uint32_t *counts;                   /* [piece][bucket], then places */
@@ -103,50 +32,6 @@ typedef struct build {
     uint64_t *pairs;
     hspz__bucket_space *spaces; /* a worker */
 } build;
-
-static uint32_t pairs_of_run(const build *b, uint64_t begin, uint64_t end, uint64_t *out)
-{
-    uint32_t count = 0;
-    for (uint64_t base = begin & ~UINT64_C(63); base < end; base += 64) {
-        uint64_t valid = hspz__valid_windows(b->sequence, b->with->keys->pattern_length, base);
-        if (base < begin)
-            valid &= ~UINT64_C(0) << (begin - base);
-        if (end - base < 64)
-            valid &= (UINT64_C(1) << (end - base)) - 1;
-        const uint8_t *packed = b->sequence->packed + (base + HSPZ__PACKED_MARGIN) / 4;
-        count += b->with->kernels->keys(&b->with->keys->rule, packed, base, valid, out + count);
-    }
-    return count;
-}
-
-static uint32_t pairs_of_text(const build *b, uint64_t begin, uint64_t end, uint64_t *out)
-{
-    if (b->step == 1)
-        return pairs_of_run(b, b->first + begin, b->first + end, out);
-    uint32_t count = 0;
-    for (uint64_t i = begin; i < end; i++) {
-        const uint64_t at = b->first + i * b->step;
-        if (hspz__valid_windows(b->sequence, b->with->keys->pattern_length, at & ~UINT64_C(63)) >> (at & 63) &
-            1)
-            out[count++] = (uint64_t)hspz__key_at(b->with->keys, b->sequence, at) << 32 | at;
-    }
-    return count;
-}
-
-static uint32_t pairs_of_host(const build *b, uint64_t begin, uint64_t end, uint64_t *out)
-{
-    uint32_t count = 0;
-    for (uint64_t i = begin; i < end; i++)
-        out[count++] =
-            (uint64_t)hspz__key_of_word(b->with->keys, b->host_words[i]) << 32 | b->target->positions[i];
-    return count;
-}
-
-/* The pairs of grid points [begin, end), at most RUN. */
-static uint32_t make_pairs(const build *b, uint64_t begin, uint64_t end, uint64_t *pairs)
-{
-    return b->target != NULL ? pairs_of_host(b, begin, end, pairs) : pairs_of_text(b, begin, end, pairs);
-}
 
 static uint64_t piece_end(const build *b, uint64_t piece)
 {
@@ -165,7 +50,7 @@ static hspz_status count_piece(void *context, uint32_t worker, uint64_t piece)
     memset(counts, 0, sizeof *counts << b->bucket_bits);
     const uint64_t end = piece_end(b, piece);
     for (uint64_t at = piece * PIECE; at < end; at += RUN) {
-        const uint32_t n = make_pairs(b, at, end - at < RUN ? end : at + RUN, pairs);
+        const uint32_t n = hspz__pairs_make(&b->source, at, end - at < RUN ? end : at + RUN, pairs);
         for (uint32_t i = 0; i < n; i++)
             counts[pairs[i] >> 32 >> b->bucket_shift]++;
     }
@@ -203,7 +88,7 @@ static hspz_status scatter_piece(void *context, uint32_t worker, uint64_t piece)
     uint32_t *place = b->counts + (piece << b->bucket_bits);
     const uint64_t end = piece_end(b, piece);
     for (uint64_t at = piece * PIECE; at < end; at += RUN) {
-        const uint32_t n = make_pairs(b, at, end - at < RUN ? end : at + RUN, pairs);
+        const uint32_t n = hspz__pairs_make(&b->source, at, end - at < RUN ? end : at + RUN, pairs);
         for (uint32_t i = 0; i < n; i++)
             b->pairs[place[pairs[i] >> 32 >> b->bucket_shift]++] = pairs[i];
     }
@@ -357,8 +242,10 @@ hspz_status hspz__words_build(hspz__words *words, const hspz__builder *builder,
                               const hspz__sequence *sequence, uint64_t first, uint64_t step, uint64_t grid,
                               hspz__words_form form, hspz_error *error)
 {
-    build b = {
-        .words = words, .with = builder, .sequence = sequence, .first = first, .step = step, .grid = grid};
+    build b = {.words = words,
+               .with = builder,
+               .source = {.with = builder, .sequence = sequence, .first = first, .step = step},
+               .grid = grid};
     return run_build(&b, form, error);
 }
 
@@ -375,8 +262,7 @@ hspz_status hspz__words_import(hspz__words *words, const hspz__builder *builder,
             host_words[i] = (uint32_t)word;
     build b = {.words = words,
                .with = builder,
-               .target = target,
-               .host_words = host_words,
+               .source = {.with = builder, .target = target, .host_words = host_words},
                .grid = target->position_count};
     hspz_status status = run_build(&b, form, error);
     hspz__free(builder->host, host_words);
