@@ -14,8 +14,7 @@ typedef struct hspz__pair_source {
     const uint32_t *host_words;
 } hspz__pair_source;
 
-/* key << 32 | position of the grid points [begin, end) that have a word, in ascending order; `out` has room for all and 63 more. Returns
- * how many. */
+/* key << 32 | position of the grid points [begin, end) that have a word, in ascending order. Returns how many. */
 uint32_t hspz__pairs_make(const hspz__pair_source *source, uint64_t begin, uint64_t end, uint64_t *out);
 
 #endif
