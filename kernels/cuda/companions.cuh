@@ -72,7 +72,11 @@ static inline cudaError_t hspz__launch_early(void (*kernel)(Parameters...), unsi
     config.stream = stream;
     config.attrs = &early;
     config.numAttrs = 1;
-    return cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...);
+    const cudaError_t code = cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...);
+    if (code != cudaErrorNotSupported)
+        return code;
+    (void)cudaGetLastError();
+    return HSPZ__LAUNCH(kernel, grid, block, shared, stream, arguments...);
 #endif
 }
 

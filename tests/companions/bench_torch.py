@@ -3,12 +3,16 @@
 
 Idea: the loop goes over anti-diagonals and takes a logsumexp of four terms for each, as users write it; its gradient comes from
 autograd. The plugin is called through its C ABI on the same tensors and stream. Times are medians between CUDA events; results
-of both are compared first.   Usage: HSPZ_BUILD=build bench_torch.py
+of both are compared first.
+Usage: HSPZ_BUILD=build bench_torch.py                  the loop as it is
+       HSPZ_BUILD=build bench_torch.py --compile [GO]   the loop through torch.compile, 32 x 32 alone; compiles first (a minute or
+                                                        so), then waits for the file GO, so that others may measure meanwhile
 """
 import ctypes
 import os
 import statistics
 import sys
+import time
 
 try:
     import torch
@@ -16,6 +20,7 @@ except ImportError:
     sys.exit("bench_torch.py: PyTorch is not installed")
 
 CUDA = 1
+GAP, TEMPERATURE = -1.0, 1.0
 GET_EXTENSION_AT = 184  # offset of get_extension in hspz_plugin, asserted in abi/hspz_abi.h
 
 
@@ -101,38 +106,90 @@ def with_gradient(function, similarity, gap, temperature):
     return scores.detach(), leaf.grad
 
 
+def worst_of(a, b):
+    return ((a - b).abs() / b.abs().clamp_min(1e-30)).max().item()
+
+
+def problem(soft, batch, rows, columns):
+    """Similarities, the plugin's request for them (after one run), and what it works on."""
+    similarity = torch.rand(batch, rows, columns, device="cuda") * 2 - 1
+    r, keep = request(soft, similarity, GAP, TEMPERATURE)
+    status = soft.backward(ctypes.byref(r), None)
+    if status != 0:
+        sys.exit(f"bench_torch.py: the plugin answers {status}")
+    torch.cuda.synchronize()
+    return similarity, r, keep
+
+
+def eager(soft):
+    print("B x M x N | hspz forward, with gradient | loop forward, with gradient (ms) | largest differences", flush=True)
+    for batch, rows, columns in [(16, 32, 32), (256, 32, 32), (4096, 32, 32), (65536, 32, 32), (16, 1024, 1024)]:
+        similarity, r, keep = problem(soft, batch, rows, columns)
+        with torch.no_grad():
+            worst = worst_of(keep["scores"], loop(similarity, GAP, TEMPERATURE))
+            slow = median(lambda: loop(similarity, GAP, TEMPERATURE), 3)
+        forward = median(lambda: soft.forward(ctypes.byref(r), None), 20)
+        backward = median(lambda: soft.backward(ctypes.byref(r), None), 20)
+        line = f"{batch} x {rows} x {columns} | {forward:.4f}, {backward:.4f} | {slow:.2f}, "
+        if rows <= 32:
+            _, gradient = with_gradient(loop, similarity, GAP, TEMPERATURE)
+            worst_gradient = (keep["gradient"] - gradient).abs().amax().item()
+            slow = median(lambda: with_gradient(loop, similarity, GAP, TEMPERATURE), 3)
+            line += f"{slow:.2f} | score {worst:.1e}, gradient {worst_gradient:.1e}"
+        else:
+            line += f"- | score {worst:.1e}"
+        print(line, flush=True)
+
+
+def replayed(function):
+    """The same work as one CUDA graph: what is left when no launch waits for Python."""
+    try:
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            function()
+        return f"{median(graph.replay, 10):.3f}"
+    except RuntimeError as error:
+        torch.cuda.synchronize()
+        return "no graph: " + str(error).split("\n", maxsplit=1)[0][:60]
+
+
+def compiled(soft, go):
+    started = time.monotonic()
+    fast = torch.compile(loop, dynamic=False)
+    ready = []
+    with torch.no_grad():
+        for batch in (65536, 16):
+            similarity, r, keep = problem(soft, batch, 32, 32)
+            worst = worst_of(fast(similarity, GAP, TEMPERATURE), keep["scores"])
+            torch.cuda.synchronize()
+            ready.append((similarity, r, keep, worst))
+            print(f"compiled for {batch} x 32 x 32 after {time.monotonic() - started:.0f} s", flush=True)
+    while go is not None and not os.path.exists(go):
+        time.sleep(0.1)
+    print("B x M x N | hspz forward | compiled loop forward, as a CUDA graph (ms) | largest difference", flush=True)
+    for similarity, r, keep, worst in ready:
+        with torch.no_grad():
+            run = lambda: fast(similarity, GAP, TEMPERATURE)  # noqa: E731
+            ours = median(lambda: soft.forward(ctypes.byref(r), None), 20)
+            theirs = median(run, 10)
+            batch = similarity.shape[0]
+            print(f"{batch} x 32 x 32 | {ours:.4f} | {theirs:.3f}, {replayed(run)} | {worst:.1e}", flush=True)
+    similarity, r, keep, _ = ready[0]
+    ours = median(lambda: soft.backward(ctypes.byref(r), None), 20)
+    with_gradient(fast, similarity, GAP, TEMPERATURE)  # compiles once more
+    theirs = median(lambda: with_gradient(fast, similarity, GAP, TEMPERATURE), 5)
+    print(f"65536 x 32 x 32 with gradient | {ours:.4f} | {theirs:.3f} (compiled)", flush=True)
+
+
 def main():
+    if not torch.cuda.is_available():
+        sys.exit("bench_torch.py: PyTorch sees no GPU")
     library, soft = load()
     torch.manual_seed(1)
-    gap, temperature = -1.0, 1.0
-    small = torch.compile(loop) if "--compile" in sys.argv else None
-    for batch, rows, columns in [(16, 32, 32), (256, 32, 32), (4096, 32, 32), (65536, 32, 32), (16, 1024, 1024)]:
-        similarity = torch.rand(batch, rows, columns, device="cuda") * 2 - 1
-        r, keep = request(soft, similarity, gap, temperature)
-        assert soft.backward(ctypes.byref(r), None) == 0
-        with torch.no_grad():
-            scores = loop(similarity, gap, temperature)
-        torch.cuda.synchronize()
-        worst = ((keep["scores"] - scores).abs() / scores).max().item()
-        ours = (median(lambda: soft.forward(ctypes.byref(r), None), 20),
-                median(lambda: soft.backward(ctypes.byref(r), None), 20))
-        with torch.no_grad():
-            eager = median(lambda: loop(similarity, gap, temperature), 3)
-        line = f"{batch} x {rows} x {columns}: hspz forward {ours[0]:.4f} ms, with gradient {ours[1]:.4f} ms; "
-        line += f"PyTorch loop forward {eager:.2f} ms ({eager / ours[0]:.0f} x)"
-        if rows <= 32:
-            _, gradient = with_gradient(loop, similarity, gap, temperature)
-            worst_gradient = (keep["gradient"] - gradient).abs().amax().item()
-            both = median(lambda: with_gradient(loop, similarity, gap, temperature), 3)
-            line += f", with gradient {both:.2f} ms ({both / ours[1]:.0f} x)"
-            line += f"; largest differences: score {worst:.1e}, gradient {worst_gradient:.1e}"
-        else:
-            line += f"; largest difference: score {worst:.1e}"
-        if small is not None and rows <= 32:
-            with torch.no_grad():
-                compiled = median(lambda: small(similarity, gap, temperature), 3)
-            line += f"; torch.compile forward {compiled:.2f} ms ({compiled / ours[0]:.0f} x)"
-        print(line, flush=True)
+    if sys.argv[1:2] == ["--compile"]:
+        compiled(soft, sys.argv[2] if len(sys.argv) > 2 else None)
+    else:
+        eager(soft)
     del library
 
 

@@ -218,9 +218,9 @@ Test(hash_build, same_map_however_rows_are_executed)
     build(&sides[0], &wanted, &(source){.keys = keys, .rows = rows / 16});
     wanted.table.max_probe = 4000;
     build(&sides[0], &wanted, &(source){.keys = keys, .rows = rows});
-    for (uint32_t round = 0; round < 6; round++) {
+    for (uint32_t round = 0; round < 8; round++) {
         index_under_test index = make_index(1 << 17, 4000, 1 + round % 2);
-        build(&sides[1 + round % 3], &index, &(source){.keys = keys, .rows = rows, .shape = round});
+        build(&sides[1 + round % (SIDES - 1)], &index, &(source){.keys = keys, .rows = rows, .shape = round});
         for (uint32_t i = 0; i < 4; i++)
             cr_assert_eq(index.statistics[i], wanted.statistics[i]);
         for (uint64_t i = 0; i < rows; i++) {

@@ -96,6 +96,57 @@ Test(hash_query, no_rows_clear_statistics_and_outputs_are_optional)
     }
 }
 
+/* A table of `capacity` slots, `shift` slots behind an aligned place, with about as many keys, and every bound a query may have. */
+static void check_bounds(const side *s, uint32_t capacity, uint32_t stride, uint32_t shift)
+{
+    uint64_t state = 7 + capacity + 1000 * shift + stride;
+    index_under_test index = make_index(2 * capacity, 0, stride);
+    uint32_t keys[1500], values[1500], found[1500], probes[1500], statistics[4];
+    index.table.capacity = capacity;
+    index.table.keys += shift * stride;
+    index.table.values = stride == 2 ? index.table.keys + 1 : index.table.keys + 2 * capacity;
+    for (uint32_t i = 0; i < 1500; i++)
+        keys[i] = random_below(&state, 9) == 0 ? HSPZ_HASH_EMPTY_KEY
+                                               : (uint32_t)random_below(&state, capacity + capacity / 2 + 2);
+    build(s, &index, &(source){.keys = keys, .rows = capacity, .first_value = 3});
+    hspz_u32_view view = {keys, 1500};
+    hspz_u32_range a = {values, 1500}, b = {found, 1500}, c = {probes, 1500};
+    hspz_u32_output value_output = {&a, 1}, found_output = {&b, 1}, probe_output = {&c, 1};
+    for (uint32_t bound = 1; bound <= capacity && bound <= 9; bound++) {
+        hspz_hash_query query = {.struct_size = sizeof query,
+                                 .device = s->device,
+                                 .table = &index.table,
+                                 .keys = {&view, 1},
+                                 .values = &value_output,
+                                 .found = &found_output,
+                                 .probes = &probe_output,
+                                 .max_probe = bound,
+                                 .threads = s->threads,
+                                 .statistics = statistics};
+        uint32_t total = 0;
+        cr_assert_eq(s->hash->query(&query, NULL), HSPZ_OK);
+        for (uint32_t i = 0; i < 1500; i++) {
+            uint32_t probed, value = expected_lookup(&index.table, bound, keys[i], &probed);
+            cr_assert_eq(values[i], value, "%s: capacity %u, stride %u, bound %u, key %u", s->name, capacity,
+                         stride, bound, keys[i]);
+            cr_assert_eq(found[i], value != HSPZ_HASH_NO_VALUE);
+            cr_assert_eq(probes[i], probed);
+            total += probed;
+        }
+        cr_assert_eq(statistics[HSPZ_HASH_QUERY_PROBES], total);
+    }
+}
+
+Test(hash_query, every_bound_in_small_full_and_unaligned_tables)
+{
+    side sides[SIDES];
+    sides_load(sides);
+    for (uint32_t i = 0; i < SIDES; i++)
+        for (uint32_t capacity = 1; capacity <= 64; capacity *= 2)
+            for (uint32_t k = 0; k < 4; k++)
+                check_bounds(&sides[i], capacity, 1 + k % 2, k / 2);
+}
+
 /* Pairs of keys[begin..begin+rows) as they must be published. */
 static uint32_t expected_pairs(const lookup_case *c, const uint32_t *valid, uint32_t begin, uint32_t rows,
                                uint32_t first_left, uint32_t *left, uint32_t *right)

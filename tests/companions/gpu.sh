@@ -1,6 +1,7 @@
 #!/bin/bash
-# The companion systems on a CUDA device: contract tests (TAP), and with `bench` the measurements.
-# Usage: HSPZ_BUILD=build tests/companions/gpu.sh [bench [--compile]]      needs nvcc, a device and the built plugins
+# The companion systems on a CUDA device: contract tests (TAP), with `bench` the measurements, with `all` both and the loop of
+# PyTorch as it is and compiled, within two minutes or so.
+# Usage: HSPZ_BUILD=build tests/companions/gpu.sh [bench|torch|all]      needs nvcc, a device and the built plugins
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 export HSPZ_BUILD=${HSPZ_BUILD:-build}
@@ -14,11 +15,43 @@ mkdir -p "$programs"
 build() { # PROGRAM
     "$nvcc" -std=c++17 -O2 -arch=native -Iabi -o "$programs/$1" "tests/companions/$1.cu" -ldl 1>&2
 }
-if [ "${1:-}" != bench ]; then
-    build gpu_companions || exit 1
-    exec "$programs/gpu_companions"
-fi
-build gpu_bench || exit 1
-"$programs/gpu_bench" || exit 1
-shift
-exec python3 tests/companions/bench_torch.py "$@"
+contract() {
+    build gpu_companions && timeout 100 "$programs/gpu_companions"
+}
+bench() {
+    build gpu_bench && timeout 60 "$programs/gpu_bench"
+}
+eager() {
+    timeout 60 python3 tests/companions/bench_torch.py
+}
+
+# Compiling takes a minute of a few cores and hardly any of the device: it runs beside the contract tests, and measures when told to.
+everything() {
+    local work result=0
+    work=$(mktemp -d) || return 1
+    TORCHINDUCTOR_CACHE_DIR=$work/cache timeout 120 python3 tests/companions/bench_torch.py --compile "$work/go" >"$work/compiled" 2>&1 &
+    local compiling=$!
+    build gpu_bench &
+    local building=$!
+    contract >"$work/contract" || result=1
+    grep -v '^ok' "$work/contract"
+    echo "contract tests: $(grep -c '^ok' "$work/contract") ok, $(grep -c '^not ok' "$work/contract") not ok"
+    wait "$building" && timeout 60 "$programs/gpu_bench" || result=1
+    eager || echo "PyTorch's loop: no measurement"
+    touch "$work/go"
+    wait "$compiling" || echo "PyTorch's compiled loop: not finished (exit status $?)"
+    tail -n 15 "$work/compiled"
+    rm -rf "$work"
+    return "$result"
+}
+
+case ${1:-} in
+"") contract ;;
+bench) bench ;;
+torch) eager ;;
+all) everything ;;
+*)
+    echo "usage: tests/companions/gpu.sh [bench|torch|all]" >&2
+    exit 2
+    ;;
+esac

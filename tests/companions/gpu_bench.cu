@@ -1,12 +1,14 @@
 /* gpu_bench.cu -- speed of the companion systems on a device, beside the floors they are held against.
  *
  * Idea: one process measures a plain random gather, then builds and queries over tables of the same size, so that the ratio does
- * not depend on the machine; an empty kernel, then soft Smith-Waterman on batches from 16 to 65,536. Median of several
- * runs between CUDA events. One line per number: name, value, unit, and what it is compared with.
+ * not depend on the machine; a copy and an empty kernel, then soft Smith-Waterman on batches from 16 to 65,536. Medians of several
+ * runs between CUDA events, of one call (`alone`: what a caller waits for) and of 20 behind one another (`in a row`).
  */
 #include "gpu_companions.h"
 
 #include <algorithm>
+
+#define IN_A_ROW 20
 
 static plugin_sides fast;
 
@@ -68,17 +70,27 @@ static void require(hspz_status status, const hspz_error &error)
     }
 }
 
-template <typename T> static double gather_rate(uint32_t slots, uint32_t rows, const uint32_t *at)
+/* G rows a second of one call, and of calls in a row. */
+struct rates {
+    double alone, in_a_row;
+};
+
+template <typename F> static rates rates_of(uint32_t rows, F run)
+{
+    return {rows / milliseconds(run) / 1e6, rows / milliseconds(run, IN_A_ROW) / 1e6};
+}
+
+template <typename T> static rates gather_rates(uint32_t slots, uint32_t rows, const uint32_t *at)
 {
     both<T> table(slots), out(rows);
     MUST(cudaMemset(table.device, 0, slots * sizeof(T)));
-    double ms = milliseconds([&] { gather<T><<<4096, 256>>>(table.device, at, out.device, rows); });
-    printf("gather of %zu bytes from %u slots: %.3f ms, %.2f G rows/s\n", sizeof(T), slots, ms,
-           rows / ms / 1e6);
-    return rows / ms / 1e6;
+    rates r = rates_of(rows, [&] { gather<T><<<4096, 256>>>(table.device, at, out.device, rows); });
+    printf("%9u rows, gather of %zu bytes: %.1f alone, %.1f in a row\n", rows, sizeof(T), r.alone,
+           r.in_a_row);
+    return r;
 }
 
-static void hash_bench(uint32_t rows, uint32_t stride, double floor_rate)
+static void hash_bench(uint32_t rows, uint32_t stride, rates floor)
 {
     const uint32_t capacity = 2 * rows;
     dice d = {1234567};
@@ -102,7 +114,7 @@ static void hash_bench(uint32_t rows, uint32_t stride, double floor_rate)
     b.table = &t;
     b.keys = {&key_view, 1};
     b.statistics = statistics.device;
-    double build_ms = milliseconds([&] { require(fast.hash->build(&b, &error), error); });
+    rates build = rates_of(rows, [&] { require(fast.hash->build(&b, &error), error); });
     hspz_hash_query q = {};
     q.struct_size = sizeof q;
     q.device = HSPZ_DEVICE_CUDA;
@@ -111,16 +123,25 @@ static void hash_bench(uint32_t rows, uint32_t stride, double floor_rate)
     q.values = &value_output;
     q.found = &found_output;
     q.statistics = statistics.device;
-    double query_ms = milliseconds([&] { require(fast.hash->query(&q, &error), error); });
+    rates query = rates_of(rows, [&] { require(fast.hash->query(&q, &error), error); });
     std::vector<uint32_t> s = statistics.down();
-    printf("hash index, %u rows, load 0.5, %s: build %.3f ms, %.2f G rows/s; query %.3f ms, %.2f G rows/s = "
-           "%.0f %% of "
-           "the gather; %.2f probes a row, longest %u\n",
-           rows, stride == 2 ? "pairs" : "two arrays", build_ms, rows / build_ms / 1e6, query_ms,
-           rows / query_ms / 1e6, 100 * rows / query_ms / 1e6 / floor_rate, (double)s[2] / rows, s[3]);
+    printf("%9u rows, %s: build %.1f, %.1f; query %.1f = %.0f %% of the gather, %.1f = %.0f %%; %.2f probes, "
+           "longest %u\n",
+           rows, stride == 2 ? "pairs" : "two arrays", build.alone, build.in_a_row, query.alone,
+           100 * query.alone / floor.alone, query.in_a_row, 100 * query.in_a_row / floor.in_a_row,
+           (double)s[2] / rows, s[3]);
 }
 
-static void soft_bench(uint64_t batch, uint32_t rows, uint32_t columns, double launch_ms)
+/* GB a second that a copy inside the device reads and writes. */
+static double copy_rate()
+{
+    both<float> from(1u << 27), to(1u << 27);
+    double ms = milliseconds(
+        [&] { MUST(cudaMemcpyAsync(to.device, from.device, 4ull << 27, cudaMemcpyDeviceToDevice, 0)); });
+    return 2 * (4ull << 27) / ms / 1e6;
+}
+
+static void soft_bench(uint64_t batch, uint32_t rows, uint32_t columns, double launch_ms, double copy)
 {
     dice d = {987654321};
     hspz_error error = {sizeof error, 0, 0, 0, ""};
@@ -151,12 +172,11 @@ static void soft_bench(uint64_t batch, uint32_t rows, uint32_t columns, double l
         milliseconds([&] { require(fast.soft->forward(&r, &error), error); }, batch < 1000 ? 50 : 1);
     double backward =
         milliseconds([&] { require(fast.soft->backward(&r, &error), error); }, batch < 1000 ? 50 : 1);
-    double bytes = (double)batch * rows * columns * 4;
-    printf("soft Smith-Waterman %llu x %u x %u: forward %.4f ms (%.1f launches, %.0f GB/s), forward and "
-           "backward %.4f ms "
-           "(%.0f GB/s)\n",
-           (unsigned long long)batch, rows, columns, forward, forward / launch_ms, bytes / forward / 1e6,
-           backward, 2 * bytes / backward / 1e6);
+    double floor_ms = (double)batch * rows * columns * 4 / copy / 1e6;
+    printf("%llu x %u x %u: forward %.4f ms (%.1f launches, %.2f x the bytes' %.4f), with gradient %.4f ms "
+           "(%.2f x)\n",
+           (unsigned long long)batch, rows, columns, forward, forward / launch_ms, forward / floor_ms,
+           floor_ms, backward, backward / (2 * floor_ms));
 }
 
 int main(void)
@@ -165,22 +185,23 @@ int main(void)
     MUST(cudaGetDeviceProperties(&properties, 0));
     fast = load_plugin("hspz_plugin.so");
     printf("device: %s, %d multiprocessors\n", properties.name, properties.multiProcessorCount);
+    printf("hash index, load 0.5, G rows/s, alone and %u in a row\n", IN_A_ROW);
     for (uint32_t rows : {1u << 20, 1u << 24}) {
         both<uint32_t> at(rows);
         dice d = {55555};
         for (uint32_t &a : at.host)
             a = (uint32_t)d.below(2 * (uint64_t)rows);
         at.up();
-        double four = gather_rate<uint32_t>(2 * rows, rows, at.device);
-        double eight = gather_rate<uint2>(2 * rows, rows, at.device);
+        rates four = gather_rates<uint32_t>(2 * rows, rows, at.device);
+        rates eight = gather_rates<uint2>(2 * rows, rows, at.device);
         hash_bench(rows, 1, four);
         hash_bench(rows, 2, eight);
     }
-    double launch = milliseconds([] { empty_kernel<<<1, 32>>>(); }, 100);
-    printf("empty kernel, back to back: %.4f ms\n", launch);
+    double launch = milliseconds([] { empty_kernel<<<1, 32>>>(); }, 100), copy = copy_rate();
+    printf("soft Smith-Waterman; empty kernel back to back %.4f ms, copy %.0f GB/s\n", launch, copy);
     for (uint64_t batch : {16u, 256u, 4096u, 65536u})
-        soft_bench(batch, 32, 32, launch);
-    soft_bench(16, 1024, 1024, launch);
-    soft_bench(1024, 128, 128, launch);
+        soft_bench(batch, 32, 32, launch, copy);
+    soft_bench(16, 1024, 1024, launch, copy);
+    soft_bench(1024, 128, 128, launch, copy);
     return 0;
 }
