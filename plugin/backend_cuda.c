@@ -217,6 +217,7 @@ static void destroy(void *state)
     const int device = cuda->device, before = enter(device);
     close_device(cuda);
     pthread_mutex_destroy(&cuda->lock);
+    pthread_mutex_destroy(&cuda->work);
     hspz__free(cuda->host, cuda);
     leave(before, device);
 }
@@ -232,6 +233,7 @@ static hspz_status create(const hspz__plan *plan, hspz__host *host, uint32_t row
     cuda->plan = plan;
     cuda->host = host;
     cuda->device = (int)row;
+    pthread_mutex_init(&cuda->work, NULL);
     pthread_mutex_init(&cuda->lock, NULL);
     hspz__cuda_word_init(&cuda->word, plan);
     hspz_status status = read_knobs(cuda, error);
@@ -265,15 +267,48 @@ static void info(const void *state, hspz_engine_info *info)
 
 /* ---- targets, queries, calls */
 
+/* Every call begins here: on the engine's device, unless that has failed before. */
+static hspz_status enter_engine(hspz__cuda *cuda, int *before, hspz_error *error)
+{
+    pthread_mutex_lock(&cuda->lock);
+    const int failed = cuda->failed;
+    pthread_mutex_unlock(&cuda->lock);
+    if (failed)
+        return hspz__fail(error, HSPZ_E_DEVICE,
+                          "the device failed in an earlier call; all that is left is to destroy the engine");
+    *before = enter(cuda->device);
+    return HSPZ_OK;
+}
+
+/* And ends here. After a device error nothing on the device can be relied on. */
+static hspz_status leave_engine(hspz__cuda *cuda, int before, hspz_status status)
+{
+    if (status == HSPZ_E_DEVICE) {
+        pthread_mutex_lock(&cuda->lock);
+        cuda->failed = 1;
+        pthread_mutex_unlock(&cuda->lock);
+    }
+    leave(before, cuda->device);
+    return status;
+}
+
+static uint64_t memory_peak(hspz__cuda *cuda)
+{
+    pthread_mutex_lock(&cuda->lock);
+    const uint64_t peak = cuda->memory_peak;
+    pthread_mutex_unlock(&cuda->lock);
+    return peak;
+}
+
 static hspz_status set_target(void *state, const hspz_target *target, hspz_statistics *statistics,
                               hspz_error *error)
 {
     hspz__cuda *cuda = state;
-    const int before = enter(cuda->device);
+    int before = 0;
+    HSPZ__TRY(enter_engine(cuda, &before, error));
     const hspz_status status = hspz__cuda_set_target(cuda, target, statistics, error);
-    statistics->device_memory_peak = cuda->memory_peak;
-    leave(before, cuda->device);
-    return status;
+    statistics->device_memory_peak = memory_peak(cuda);
+    return leave_engine(cuda, before, status);
 }
 
 static void clear_target(void *state)
@@ -288,11 +323,11 @@ static hspz_status set_query(void *state, uint32_t slot, const hspz_query *query
                              hspz_error *error)
 {
     hspz__cuda *cuda = state;
-    const int before = enter(cuda->device);
+    int before = 0;
+    HSPZ__TRY(enter_engine(cuda, &before, error));
     const hspz_status status = hspz__cuda_set_query(cuda, slot, query, statistics, error);
-    statistics->device_memory_peak = cuda->memory_peak;
-    leave(before, cuda->device);
-    return status;
+    statistics->device_memory_peak = memory_peak(cuda);
+    return leave_engine(cuda, before, status);
 }
 
 static void clear_query(void *state, uint32_t slot)
@@ -307,6 +342,7 @@ static hspz__cuda_call start_call(hspz__cuda *cuda, uint32_t slot, uint32_t stra
                                   const hspz__output *output, hspz_error *error)
 {
     const hspz__cuda_query *query = &cuda->query[slot];
+    pthread_mutex_lock(&cuda->work); /* until end_call */
     return (hspz__cuda_call){.cuda = cuda,
                              .output = output,
                              .error = error,
@@ -324,7 +360,8 @@ static hspz_status end_call(hspz__cuda_call *call, hspz_status status)
     if (status != HSPZ_OK) /* nothing of a failed call may still run when its buffers serve the next */
         (void)cudaStreamSynchronize(call->cuda->stream);
     hspz__cuda_call_free(call);
-    call->output->statistics->device_memory_peak = call->cuda->memory_peak;
+    call->output->statistics->device_memory_peak = memory_peak(call->cuda);
+    pthread_mutex_unlock(&call->cuda->work);
     return status;
 }
 
@@ -337,7 +374,8 @@ static hspz_status find_hsps(void *state, const hspz_find_request *request, cons
     const uint64_t end = request->end < beyond ? request->end + 1 : beyond;
     if (request->begin >= end)
         return HSPZ_OK;
-    const int before = enter(cuda->device);
+    int before = 0;
+    HSPZ__TRY(enter_engine(cuda, &before, error));
     hspz__cuda_call call =
         start_call(cuda, request->slot, request->strand, end - request->begin, output, error);
     int declined = 1;
@@ -349,31 +387,27 @@ static hspz_status find_hsps(void *state, const hspz_find_request *request, cons
         status = hspz__cuda_find_by_join(&call, request, end, &declined, &next);
     if (status == HSPZ_OK && declined)
         status = hspz__cuda_find_by_seeds(&call, request, next, end);
-    status = end_call(&call, status);
-    leave(before, cuda->device);
-    return status;
+    return leave_engine(cuda, before, end_call(&call, status));
 }
 
 static hspz_status expand_and_extend(void *state, const hspz_seed_batch *batch, const hspz__output *output,
                                      hspz_error *error)
 {
     hspz__cuda *cuda = state;
-    const int before = enter(cuda->device);
+    int before = 0;
+    HSPZ__TRY(enter_engine(cuda, &before, error));
     hspz__cuda_call call = start_call(cuda, batch->slot, batch->strand, batch->count, output, error);
-    const hspz_status status = end_call(&call, hspz__cuda_expand_batch(&call, batch));
-    leave(before, cuda->device);
-    return status;
+    return leave_engine(cuda, before, end_call(&call, hspz__cuda_expand_batch(&call, batch)));
 }
 
 static hspz_status extend_anchors(void *state, const hspz_anchor_batch *batch, const hspz__output *output,
                                   hspz_error *error)
 {
     hspz__cuda *cuda = state;
-    const int before = enter(cuda->device);
+    int before = 0;
+    HSPZ__TRY(enter_engine(cuda, &before, error));
     hspz__cuda_call call = start_call(cuda, batch->slot, batch->strand, batch->count, output, error);
-    const hspz_status status = end_call(&call, hspz__cuda_extend_batch(&call, batch));
-    leave(before, cuda->device);
-    return status;
+    return leave_engine(cuda, before, end_call(&call, hspz__cuda_extend_batch(&call, batch)));
 }
 
 const hspz__backend hspz__backend_cuda = {

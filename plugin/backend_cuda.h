@@ -78,6 +78,7 @@ typedef struct hspz__cuda_query {
     uint32_t
         *record_ends[2]; /* of each strand: places of the separators, for `lastz` with the host's own seeds */
     uint64_t records;
+    int set;
 } hspz__cuda_query;
 
 typedef struct hspz__cuda_knobs {
@@ -106,8 +107,12 @@ typedef struct hspz__cuda {
     unsigned char *download[2];         /* pinned, HSPZ__STAGING bytes each */
     unsigned char *upload[HSPZ__UPLOADERS][2];
     cudaEvent_t upload_event[HSPZ__UPLOADERS][2];
-    pthread_mutex_t lock; /* over memory_now, memory_peak */
+    pthread_mutex_t work; /* held by the call that uses the arena; before `lock` */
+    pthread_mutex_t lock; /* over the next five */
     uint64_t memory_now, memory_peak;
+    uint64_t largest_query; /* bytes of device memory */
+    uint32_t queries;       /* slots filled */
+    int failed;             /* the device reported an error: no call works any more */
     int buckets_measured; /* pieces timed so far, see backend_cuda_seeds.c */
     float bucket_seconds[2];
     hspz__cuda_target target;
@@ -164,10 +169,12 @@ void hspz__cuda_forget(hspz_error *error);
 hspz_status hspz__cuda_allocate(hspz__cuda *cuda, hspz__cuda_memory *memory, uint64_t bytes, const char *what,
                                 hspz_error *error);
 void hspz__cuda_release(hspz__cuda *cuda, hspz__cuda_memory *memory);
+/* Waits for all work, whatever became of it. */
+void hspz__cuda_settle_streams(hspz__cuda *cuda);
 /* Makes the allocation at least `bytes` long; contents are lost. */
 hspz_status hspz__cuda_reserve(hspz__cuda *cuda, hspz__cuda_memory *memory, uint64_t bytes, const char *what,
                                hspz_error *error);
-/* Bytes that the arena may have at most, its present ones included. */
+/* Bytes that the arena may have at most, its present ones included. Leaves room for the next query where a slot is empty. */
 uint64_t hspz__cuda_budget(hspz__cuda *cuda);
 /* `count` elements of `size` bytes at a multiple of 256. */
 void *hspz__cuda_take(hspz__cuda_arena *arena, uint64_t count, uint64_t size);
@@ -198,6 +205,7 @@ void hspz__cuda_word_init(hspz__cuda_word *word, const hspz__plan *plan);
 hspz_status hspz__cuda_set_target(hspz__cuda *cuda, const hspz_target *target, hspz_statistics *statistics,
                                   hspz_error *error);
 void hspz__cuda_clear_target(hspz__cuda *cuda);
+/* May run beside a call that works; where memory is short it waits for that call and takes the arena's. */
 hspz_status hspz__cuda_set_query(hspz__cuda *cuda, uint32_t slot, const hspz_query *query,
                                  hspz_statistics *statistics, hspz_error *error);
 void hspz__cuda_clear_query(hspz__cuda *cuda, uint32_t slot);

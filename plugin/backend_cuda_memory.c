@@ -53,12 +53,26 @@ uint32_t hspz__cuda_bits(uint64_t most)
 
 /* ---- allocations */
 
-static void count_memory(hspz__cuda *cuda, int64_t change)
+/* Counts `bytes` as taken if the limit allows them; *left is what it leaves. */
+static bool claim(hspz__cuda *cuda, uint64_t bytes, uint64_t *left)
 {
+    const uint64_t limit = (uint64_t)cuda->knobs.memory_limit;
     pthread_mutex_lock(&cuda->lock);
-    cuda->memory_now += (uint64_t)change;
+    const uint64_t taken = cuda->memory_now;
+    *left = limit == 0 ? UINT64_MAX : limit > taken ? limit - taken : 0;
+    const bool fits = bytes <= *left;
+    if (fits)
+        cuda->memory_now = taken + bytes;
     if (cuda->memory_now > cuda->memory_peak)
         cuda->memory_peak = cuda->memory_now;
+    pthread_mutex_unlock(&cuda->lock);
+    return fits;
+}
+
+static void give_up(hspz__cuda *cuda, uint64_t bytes)
+{
+    pthread_mutex_lock(&cuda->lock);
+    cuda->memory_now -= bytes;
     pthread_mutex_unlock(&cuda->lock);
 }
 
@@ -67,21 +81,20 @@ hspz_status hspz__cuda_allocate(hspz__cuda *cuda, hspz__cuda_memory *memory, uin
 {
     memory->start = NULL;
     memory->bytes = 0;
-    const uint64_t limit = (uint64_t)cuda->knobs.memory_limit;
-    if (limit > 0 && cuda->memory_now + bytes > limit)
+    uint64_t left = 0;
+    if (!claim(cuda, bytes, &left))
         return hspz__fail(
             error, HSPZ_E_DEVICE_MEMORY,
             "%s needs %llu MiB of device memory; device.memory_limit leaves %llu MiB: raise it, or use "
             "smaller blocks",
-            what, (unsigned long long)(bytes >> 20),
-            (unsigned long long)((limit > cuda->memory_now ? limit - cuda->memory_now : 0) >> 20));
+            what, (unsigned long long)(bytes >> 20), (unsigned long long)(left >> 20));
     const cudaError_t result = cudaMalloc(&memory->start, bytes > 0 ? bytes : 1);
     if (result != cudaSuccess) {
         memory->start = NULL;
+        give_up(cuda, bytes);
         return hspz__cuda_check(result, what, error);
     }
     memory->bytes = bytes;
-    count_memory(cuda, (int64_t)bytes);
     return HSPZ_OK;
 }
 
@@ -91,9 +104,18 @@ void hspz__cuda_release(hspz__cuda *cuda, hspz__cuda_memory *memory)
         return;
     (void)cudaFree(
         memory->start); /* reports errors of earlier work, which have been reported where it was waited for */
-    count_memory(cuda, -(int64_t)memory->bytes);
+    give_up(cuda, memory->bytes);
     memory->start = NULL;
     memory->bytes = 0;
+}
+
+void hspz__cuda_settle_streams(hspz__cuda *cuda)
+{
+    if (cuda->stream != NULL)
+        (void)cudaStreamSynchronize(cuda->stream);
+    if (cuda->upload_stream != NULL)
+        (void)cudaStreamSynchronize(cuda->upload_stream);
+    (void)cudaGetLastError();
 }
 
 hspz_status hspz__cuda_reserve(hspz__cuda *cuda, hspz__cuda_memory *memory, uint64_t bytes, const char *what,
@@ -107,18 +129,20 @@ hspz_status hspz__cuda_reserve(hspz__cuda *cuda, hspz__cuda_memory *memory, uint
 
 uint64_t hspz__cuda_budget(hspz__cuda *cuda)
 {
-    const uint64_t reserve = (uint64_t)256 << 20;
     size_t free_bytes = 0, total = 0;
     if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess)
         (void)cudaGetLastError();
+    const uint64_t most = (uint64_t)256 << 20, reserve = total / 32 < most ? total / 32 : most;
     uint64_t budget = (free_bytes > reserve ? free_bytes - reserve : 0) + cuda->arena.bytes;
     const uint64_t limit = (uint64_t)cuda->knobs.memory_limit;
-    if (limit > 0) {
-        const uint64_t others = cuda->memory_now - cuda->arena.bytes;
-        const uint64_t left = limit > others ? limit - others : 0;
-        budget = left < budget ? left : budget;
-    }
-    return budget;
+    pthread_mutex_lock(&cuda->lock);
+    const uint64_t others = cuda->memory_now - cuda->arena.bytes;
+    const uint64_t next_query = cuda->queries < cuda->plan->query_slots ? cuda->largest_query : 0;
+    pthread_mutex_unlock(&cuda->lock);
+    const uint64_t left = limit > others ? limit - others : 0;
+    if (limit > 0 && left < budget)
+        budget = left;
+    return budget > next_query ? budget - next_query : 0;
 }
 
 /* ---- arena */

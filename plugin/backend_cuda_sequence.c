@@ -144,7 +144,12 @@ static hspz_status make_contexts(hspz__cuda *cuda, hspz_error *error)
         return make_slices(cuda, (uint64_t)cuda->knobs.slice_positions, error);
     if (bytes > (budget - (budget < cuda->arena.bytes ? budget : cuda->arena.bytes)) / 2)
         return make_slices(cuda, budget / 4 / context + 1, error);
-    HSPZ__TRY(hspz__cuda_allocate(cuda, &t->contexts, bytes, "target contexts", error));
+    const hspz_status status = hspz__cuda_allocate(cuda, &t->contexts, bytes, "target contexts", error);
+    if (status == HSPZ_E_DEVICE_MEMORY) { /* somebody else was faster */
+        hspz__cuda_forget(error);
+        return make_slices(cuda, hspz__cuda_budget(cuda) / 4 / context + 1, error);
+    }
+    HSPZ__TRY(status);
     return hspz__cuda_check(hspz__cuda_contexts(&t->sequence.strand, &cuda->word, &cuda->filter,
                                                 t->index.positions, t->index.count, NULL, 1,
                                                 t->contexts.start, cuda->stream),
@@ -171,7 +176,14 @@ hspz_status hspz__cuda_set_target(hspz__cuda *cuda, const hspz_target *target, h
 {
     double transfer = 0.0;
     const double start = now();
-    const hspz_status status = set_target(cuda, target, &transfer, error);
+    hspz_status status = set_target(cuda, target, &transfer, error);
+    if (status == HSPZ_E_DEVICE_MEMORY && (cuda->arena.bytes > 0 || cuda->ascii.bytes > 0)) {
+        hspz__cuda_clear_target(cuda); /* the arena of earlier work may be what is missing */
+        hspz__cuda_release(cuda, &cuda->arena);
+        hspz__cuda_release(cuda, &cuda->ascii);
+        hspz__cuda_forget(error);
+        status = set_target(cuda, target, &transfer, error);
+    }
     statistics->seconds_transfer += transfer;
     statistics->seconds_index += now() - start - transfer;
     if (status == HSPZ_OK)
@@ -184,6 +196,7 @@ hspz_status hspz__cuda_set_target(hspz__cuda *cuda, const hspz_target *target, h
 void hspz__cuda_clear_target(hspz__cuda *cuda)
 {
     hspz__cuda_target *t = &cuda->target;
+    hspz__cuda_settle_streams(cuda); /* a target that failed may still be at work */
     release_sequence(cuda, &t->sequence);
     hspz__cuda_release_index(cuda);
     hspz__cuda_release(cuda, &t->contexts);
@@ -219,6 +232,20 @@ static hspz_status note_records(hspz__cuda *cuda, hspz__cuda_query *q, const hsp
     return HSPZ_OK;
 }
 
+static void note_query(hspz__cuda *cuda, hspz__cuda_query *q)
+{
+    uint64_t bytes = 0;
+    for (int strand = 0; strand < 2; strand++)
+        bytes +=
+            q->strand[strand].classes.bytes + q->strand[strand].codes.bytes + q->strand[strand].odd.bytes;
+    pthread_mutex_lock(&cuda->lock);
+    q->set = 1;
+    cuda->queries++;
+    if (bytes > cuda->largest_query)
+        cuda->largest_query = bytes;
+    pthread_mutex_unlock(&cuda->lock);
+}
+
 static hspz_status set_query(hspz__cuda *cuda, uint32_t slot, const hspz_query *query, double *transfer,
                              hspz_error *error)
 {
@@ -235,10 +262,20 @@ hspz_status hspz__cuda_set_query(hspz__cuda *cuda, uint32_t slot, const hspz_que
 {
     double transfer = 0.0;
     const double start = now();
-    const hspz_status status = set_query(cuda, slot, query, &transfer, error);
+    hspz_status status = set_query(cuda, slot, query, &transfer, error);
+    if (status == HSPZ_E_DEVICE_MEMORY) { /* the arena plans anew with what is left */
+        hspz__cuda_clear_query(cuda, slot);
+        pthread_mutex_lock(&cuda->work);
+        hspz__cuda_release(cuda, &cuda->arena);
+        hspz__cuda_forget(error);
+        status = set_query(cuda, slot, query, &transfer, error);
+        pthread_mutex_unlock(&cuda->work);
+    }
     statistics->seconds_transfer += transfer;
     statistics->seconds_query += now() - start - transfer;
-    if (status != HSPZ_OK)
+    if (status == HSPZ_OK)
+        note_query(cuda, &cuda->query[slot]);
+    else
         hspz__cuda_clear_query(cuda, slot);
     return status;
 }
@@ -246,6 +283,13 @@ hspz_status hspz__cuda_set_query(hspz__cuda *cuda, uint32_t slot, const hspz_que
 void hspz__cuda_clear_query(hspz__cuda *cuda, uint32_t slot)
 {
     hspz__cuda_query *q = &cuda->query[slot];
+    if (cuda->upload_stream != NULL)
+        (void)cudaStreamSynchronize(cuda->upload_stream); /* a failed upload may still be at work */
+    if (q->set) {
+        pthread_mutex_lock(&cuda->lock);
+        cuda->queries--;
+        pthread_mutex_unlock(&cuda->lock);
+    }
     for (int strand = 0; strand < 2; strand++) {
         release_sequence(cuda, &q->strand[strand]);
         hspz__free(cuda->host, q->record_ends[strand]);

@@ -22,10 +22,11 @@ $(gpu_objects)/emulate.o: tests/gpu/emulator/emulate.cpp
 $(gpu_objects)/emulated.so: $(emulated_objects) plugin/exports.map
 	$(CXX) -shared $(LDFLAGS) -Wl,--version-script=plugin/exports.map -o $@ $(emulated_objects) -lm -lpthread
 
-$(gpu_objects)/ab: tests/gpu/ab.c
+gpu_cases := tests/gpu/cases.c tests/gpu/sides.c
+$(gpu_objects)/ab $(gpu_objects)/faults: $(gpu_objects)/%: tests/gpu/%.c $(gpu_cases) tests/gpu/cases.h tests/gpu/sides.h
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -D_GNU_SOURCE $(OPT) $(warnings) $(sanitize) -Iabi $< -o $@ -ldl
+	$(CC) -std=c11 -D_GNU_SOURCE $(OPT) $(warnings) $(sanitize) -Iabi $< $(gpu_cases) -o $@ -ldl -lpthread
 
-gpu_programs := $(gpu_objects)/emulated.so $(gpu_objects)/ab
+gpu_programs := $(gpu_objects)/emulated.so $(gpu_objects)/ab $(gpu_objects)/faults
 test_tools += $(gpu_programs)
 test_scripts += tests/gpu/emulated.sh tests/gpu/device.sh

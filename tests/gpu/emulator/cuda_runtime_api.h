@@ -27,6 +27,7 @@ typedef int cudaError_t;
 #define cudaErrorInvalidDeviceFunction 98
 #define cudaErrorDevicesUnavailable 46
 #define cudaErrorStubLibrary 34
+#define cudaErrorLaunchFailure 719
 
 typedef struct hspz_emulate_stream *cudaStream_t;
 typedef struct hspz_emulate_event *cudaEvent_t;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <mutex>
 #include <vector>
 
@@ -195,7 +196,73 @@ void hspz_emulate_launch(unsigned grid, unsigned block, size_t shared, const std
     free(dynamic_shared);
 }
 
-/* ---- the runtime API ---- */
+/* ---- the runtime API ----
+ *
+ * What goes wrong is told by the environment, read anew whenever devices are counted, which an engine does when it is made:
+ *   EMULATED_GPU_DEVICES (1)         number of devices
+ *   EMULATED_GPU_MEMORY (8.5 MiB)    bytes each of them has; as long as it is not given, allocations beyond it succeed
+ *   EMULATED_GPU_FAIL (0: never)     the number of the call that fails
+ *   EMULATED_GPU_ERROR (719)         its error; 2 (out of memory) passes, all others stay
+ */
+
+namespace
+{
+
+std::mutex runtime_lock;
+int device_number = 1, fail_error = cudaErrorLaunchFailure;
+uint64_t calls, fail_at, memory_size = (uint64_t)8704 << 10;
+bool memory_bounded, broken;
+std::map<const void *, std::pair<int, size_t>> allocations; /* device, bytes */
+uint64_t allocated[16];
+thread_local int current_device, last_error;
+
+uint64_t setting(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    return text != nullptr && *text != '\0' ? strtoull(text, nullptr, 10) : otherwise;
+}
+
+/* Counts a call; the error it has to answer with. */
+cudaError_t turn()
+{
+    std::lock_guard<std::mutex> hold(runtime_lock);
+    if (broken)
+        return last_error = fail_error;
+    if (++calls != fail_at)
+        return cudaSuccess;
+    broken = fail_error != cudaErrorMemoryAllocation;
+    return last_error = fail_error;
+}
+
+/* Memory of one device must not be used while another is current. */
+void check_device(const void *memory)
+{
+    std::lock_guard<std::mutex> hold(runtime_lock);
+    auto at = allocations.upper_bound(memory);
+    if (at == allocations.begin())
+        return;
+    --at;
+    if ((const char *)memory < (const char *)at->first + at->second.second &&
+        at->second.first != current_device) {
+        fprintf(stderr, "emulator: memory of device %d used on device %d\n", at->second.first,
+                current_device);
+        abort();
+    }
+}
+
+} // namespace
+
+#define TURN()                                                                                               \
+    do {                                                                                                     \
+        const cudaError_t answer = turn();                                                                   \
+        if (answer != cudaSuccess)                                                                           \
+            return answer;                                                                                   \
+    } while (0)
+
+cudaError_t hspz_emulate_launch_error()
+{
+    return turn();
+}
 
 struct hspz_emulate_event {
     std::chrono::steady_clock::time_point time;
@@ -203,17 +270,28 @@ struct hspz_emulate_event {
 
 cudaError_t cudaGetDeviceCount(int *count)
 {
-    *count = 1;
+    std::lock_guard<std::mutex> hold(runtime_lock);
+    device_number = (int)setting("EMULATED_GPU_DEVICES", 1);
+    memory_bounded = getenv("EMULATED_GPU_MEMORY") != nullptr;
+    memory_size = setting("EMULATED_GPU_MEMORY", (uint64_t)8704 << 10);
+    fail_at = setting("EMULATED_GPU_FAIL", 0);
+    fail_error = (int)setting("EMULATED_GPU_ERROR", cudaErrorLaunchFailure);
+    calls = 0;
+    broken = false;
+    *count = device_number;
     return cudaSuccess;
 }
 cudaError_t cudaGetDevice(int *device)
 {
-    *device = 0;
+    *device = current_device;
     return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device)
 {
-    return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+    if (device < 0 || device >= device_number)
+        return cudaErrorInvalidDevice;
+    current_device = device;
+    return cudaSuccess;
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int)
 {
@@ -247,51 +325,81 @@ cudaError_t cudaRuntimeGetVersion(int *version)
 }
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
 {
-    *free_bytes = *total = (size_t)264 << 20; /* little, to keep tests quick */
+    TURN();
+    std::lock_guard<std::mutex> hold(runtime_lock);
+    *total = memory_size; /* little, to keep tests quick */
+    *free_bytes = !memory_bounded                           ? memory_size
+                  : allocated[current_device] < memory_size ? memory_size - allocated[current_device]
+                                                            : 0;
     return cudaSuccess;
 }
 cudaError_t cudaMalloc(void **memory, size_t bytes)
 {
+    TURN();
+    std::lock_guard<std::mutex> hold(runtime_lock);
+    if (memory_bounded && allocated[current_device] + bytes > memory_size)
+        return last_error = cudaErrorMemoryAllocation;
     *memory = aligned_alloc(256, (bytes + 511) / 256 * 256);
     if (*memory == nullptr)
-        return cudaErrorMemoryAllocation;
+        return last_error = cudaErrorMemoryAllocation;
     memset(*memory, 0xa5, bytes);
+    allocations[*memory] = {current_device, bytes};
+    allocated[current_device] += bytes;
     return cudaSuccess;
 }
 cudaError_t cudaFree(void *memory)
 {
+    const cudaError_t answer =
+        turn(); /* it is gone in any case: a broken device frees nothing, but a test must not leak */
+    std::lock_guard<std::mutex> hold(runtime_lock);
+    const auto at = allocations.find(memory);
+    if (at == allocations.end()) {
+        fprintf(stderr, "emulator: cudaFree of what was not allocated\n");
+        abort();
+    }
+    allocated[at->second.first] -= at->second.second;
+    allocations.erase(at);
     free(memory);
-    return cudaSuccess;
+    return answer;
 }
 cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned)
 {
+    TURN();
     *memory = aligned_alloc(256, (bytes + 511) / 256 * 256);
     return *memory != nullptr ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 cudaError_t cudaFreeHost(void *memory)
 {
-    return cudaFree(memory);
+    free(memory);
+    return cudaSuccess;
 }
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t)
 {
+    TURN();
+    check_device(to);
+    check_device(from);
     memmove(to, from, bytes);
     return cudaSuccess;
 }
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                               size_t height, cudaMemcpyKind, cudaStream_t)
 {
+    TURN();
     for (size_t i = 0; i < height; i++)
         memmove((char *)to + i * to_pitch, (const char *)from + i * from_pitch, width);
     return cudaSuccess;
 }
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t)
 {
+    TURN();
+    check_device(memory);
     memset(memory, value, bytes);
     return cudaSuccess;
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
 {
-    *stream = nullptr;
+    TURN();
+    *stream = reinterpret_cast<cudaStream_t>(1); /* never looked into */
     return cudaSuccess;
 }
 cudaError_t cudaStreamDestroy(cudaStream_t)
@@ -300,10 +408,12 @@ cudaError_t cudaStreamDestroy(cudaStream_t)
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t)
 {
+    TURN();
     return cudaSuccess;
 }
 cudaError_t cudaStreamQuery(cudaStream_t)
 {
+    TURN();
     return cudaSuccess;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned)
@@ -312,6 +422,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned)
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
 {
+    TURN();
     *event = new hspz_emulate_event;
     return cudaSuccess;
 }
@@ -322,11 +433,13 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t)
 {
+    TURN();
     event->time = std::chrono::steady_clock::now();
     return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t)
 {
+    TURN();
     return cudaSuccess;
 }
 cudaError_t cudaEventQuery(cudaEvent_t)
@@ -340,7 +453,9 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
 }
 cudaError_t cudaGetLastError(void)
 {
-    return cudaSuccess;
+    const cudaError_t answer = last_error;
+    last_error = cudaSuccess;
+    return answer;
 }
 const char *cudaGetErrorString(cudaError_t error)
 {

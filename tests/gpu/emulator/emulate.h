@@ -42,6 +42,8 @@ struct hspz_emulate_index {
 extern hspz_emulate_index threadIdx, blockIdx, blockDim, gridDim;
 
 void hspz_emulate_launch(unsigned grid, unsigned block, size_t shared, const std::function<void()> &body);
+/* What a launch answers: cudaSuccess, unless a test wants it to fail. */
+int hspz_emulate_launch_error();
 unsigned char *hspz_emulate_shared();
 void __syncthreads();
 void __syncwarp(unsigned mask = 0xffffffffu);
@@ -49,8 +51,10 @@ void __syncwarp(unsigned mask = 0xffffffffu);
 const uint64_t *hspz_emulate_exchange(uint64_t value, unsigned *present);
 
 #define HSPZ__LAUNCH(kernel, grid, block, shared, stream, ...)                                               \
-    (hspz_emulate_launch((grid), (block), (shared), [=]() { kernel(__VA_ARGS__); }), (void)(stream),         \
-     cudaSuccess)
+    ((void)(stream),                                                                                         \
+     hspz_emulate_launch_error() != cudaSuccess                                                              \
+         ? cudaGetLastError()                                                                                \
+         : (hspz_emulate_launch((grid), (block), (shared), [=]() { kernel(__VA_ARGS__); }), cudaSuccess))
 #define HSPZ__DYNAMIC_SHARED(name) unsigned char *const name = hspz_emulate_shared()
 #define HSPZ__RAISE_SHARED(kernel, bytes) ((void)(bytes), cudaSuccess)
 
