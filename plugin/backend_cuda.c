@@ -82,6 +82,8 @@ static hspz_status read_knobs(hspz__cuda *cuda, hspz_error *error)
     HSPZ__TRY(hspz__knob_integer(host, "cuda.piece_hits", 0, 1 << 28, 0, &k->piece_hits, error));
     HSPZ__TRY(hspz__knob_integer(host, "cuda.unit_windows", 0, 1 << 28, 0, &k->unit_windows, error));
     HSPZ__TRY(hspz__knob_integer(host, "cuda.candidates", 0, 1 << 30, 0, &k->candidates, error));
+    HSPZ__TRY(hspz__knob_integer(host, "cuda.near_hits", -1, INT64_MAX, -1, &k->near_hits, error));
+    HSPZ__TRY(hspz__knob_integer(host, "cuda.near_tail", 0, 1 << 28, 0, &k->near_tail, error));
     return hspz__knob_integer(host, "cuda.slice_positions", 0, INT64_C(1) << 32, 0, &k->slice_positions,
                               error);
 }

@@ -13,6 +13,7 @@
  *   backend_cuda_unit.c       query windows joined with the target by word
  *   backend_cuda_join.c       level (a) by word join (the fast gate)
  *   backend_cuda_marks.c      level (a) by word join under `lastz`
+ *   backend_cuda_near.c       its way with very many hits
  *   backend_cuda_seeds.c      all levels by the seed text's pipeline (gate = warp), and `lastz`
  *   backend_cuda_pieces.c     its second half: hits to candidates
  *   backend_cuda_finish.c     from candidates to segments
@@ -87,6 +88,9 @@ typedef struct hspz__cuda_knobs {
     int64_t density;      /* hits a seed from which on a warp takes it */
     int64_t memory_limit; /* bytes of device memory, 0: what is free */
     int64_t piece_hits, unit_windows, candidates, slice_positions; /* 0: chosen by size; tests set them */
+    int64_t
+        near_hits; /* expected hits of a unit from which on `lastz` makes records of those only that matter; -1: some */
+    int64_t near_tail; /* windows at a unit's end whose hits all become records, 0: some */
 } hspz__cuda_knobs;
 
 typedef struct hspz__cuda {

@@ -11,6 +11,7 @@
 
 #define HSPZ__UNIT_WINDOWS ((uint64_t)1 << 25)
 #define HSPZ__PARTS ((uint64_t)1 << 18)
+#define HSPZ__RECORD_BYTES 20u /* of the arrays for a mark record */
 
 typedef struct hspz__cuda_unit {
     hspz__cuda_call *call;

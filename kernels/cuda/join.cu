@@ -10,19 +10,15 @@
  * (64 KiB) and the lists leave room for one block of up to 32 warps on an SM.
  */
 #include "filter.cuh"
-#include "join.h"
+#include "join_list.cuh"
 
-#define GROUP 8u     /* query windows a warp takes */
-#define TOGETHER 4u  /* 32 / GROUP: variants looked up at a time */
-#define ENTRIES 128u /* GROUP x HSPZ__VARIANTS_MAX */
-#define HEAVY 16384u /* a longer bucket is cut into parts */
 #define QUEUE 64u
 #define MOST_WARPS 32
 
 struct warp_space {
-    uint32_t start[ENTRIES]; /* first hit of the entry in the list */
-    uint32_t delta[ENTRIES]; /* index of a hit's target position less the hit's number */
-    uint32_t meta[ENTRIES];  /* query 4 bits, window_best 14, window_sum 14 signed */
+    uint32_t start[HSPZ__LIST_ENTRIES]; /* first hit of the entry in the list */
+    uint32_t delta[HSPZ__LIST_ENTRIES]; /* index of a hit's target position less the hit's number */
+    uint32_t meta[HSPZ__LIST_ENTRIES];  /* query 4 bits, window_best 14, window_sum 14 signed */
     uint32_t r[QUEUE], q[QUEUE], best[QUEUE];
     int32_t right_m[QUEUE], right_h[QUEUE], left_m[QUEUE], left_h[QUEUE];
     uint64_t found[QUEUE];
@@ -31,11 +27,7 @@ struct warp_space {
 /* What records need besides. */
 struct marks_space : warp_space {
     uint32_t bound[QUEUE], place[QUEUE]; /* of pending hits: bases read at most; index of the record */
-    uint8_t variant[ENTRIES], pending_variant[QUEUE];
-};
-
-struct list {
-    uint32_t entries, hits;
+    uint8_t variant[HSPZ__LIST_ENTRIES], pending_variant[QUEUE];
 };
 
 struct queues {
@@ -55,69 +47,23 @@ template <> struct space_of<true> {
     typedef marks_space type;
 };
 
-/* Only marks_space has variants. */
-__device__ __forceinline__ void note_variant(warp_space *, unsigned, uint32_t)
-{
-}
-
-__device__ __forceinline__ void note_variant(marks_space *space, unsigned at, uint32_t variant)
-{
-    space->variant[at] = (uint8_t)variant;
-}
-
 __device__ __forceinline__ uint32_t meta_of(const hspz__cuda_filter &f, uint32_t query, uint32_t variant)
 {
     return query | (uint32_t)f.window_best[variant] << 4 | (uint32_t)f.window_sum[variant] << 18;
 }
 
-/* Cuts a heavy bucket into parts for the second launch. */
-__device__ void list_parts(const hspz__cuda_join &j, uint32_t first, uint32_t length, uint32_t query,
-                           uint32_t variant)
+/* Only marks_space has variants. */
+__device__ __forceinline__ void note_entry(const hspz__cuda_join &j, warp_space *space, unsigned at,
+                                           uint32_t query, uint32_t variant)
 {
-    const uint32_t parts = (length + HEAVY - 1) / HEAVY;
-    const unsigned long long at = atomicAdd(&j.counters->parts, (unsigned long long)parts);
-    for (uint32_t k = 0; k < parts && at + k < j.part_capacity; k++) {
-        const hspz__cuda_part part = {first + k * HEAVY, k + 1 < parts ? HEAVY : length - k * HEAVY, query,
-                                      variant};
-        j.parts[at + k] = part;
-    }
+    space->meta[at] = meta_of(j.filter, query, variant);
 }
 
-/* The non-empty buckets of the windows base .. base + GROUP - 1: a quarter of a warp a variant. */
-template <typename S>
-__device__ list make_list(const hspz__cuda_join &j, uint32_t base, uint32_t windows, S *space)
+__device__ __forceinline__ void note_entry(const hspz__cuda_join &j, marks_space *space, unsigned at,
+                                           uint32_t query, uint32_t variant)
 {
-    const unsigned lane = hspz__lane(), mine = lane % GROUP, part = lane / GROUP;
-    const bool have = base + mine < windows;
-    const uint32_t word = have ? j.query_words[base + mine] : 0;
-    list l = {0, 0};
-    __syncwarp();
-    for (uint32_t v0 = 0; v0 < j.word.variant_count; v0 += TOGETHER) {
-        const uint32_t v = v0 + part;
-        uint32_t length = 0, first = 0;
-        if (have && v < j.word.variant_count) {
-            const uint32_t other = word ^ j.word.variant_mask[v];
-            if (other >= j.word_begin && other < j.word_end)
-                length = hspz__bucket(j.index, other, &first);
-            if (length > HEAVY) {
-                list_parts(j, first, length, base + mine, v);
-                length = 0;
-            }
-        }
-        const unsigned full = __ballot_sync(HSPZ__FULL, length > 0);
-        const uint32_t end = l.hits + hspz__warp_prefix(length);
-        if (length > 0) {
-            const unsigned at = l.entries + __popc(full & hspz__lanes_below());
-            space->start[at] = end - length;
-            space->delta[at] = first - (end - length);
-            space->meta[at] = meta_of(j.filter, mine, v);
-            note_variant(space, at, v);
-        }
-        l.entries += __popc(full);
-        l.hits = __shfl_sync(HSPZ__FULL, end, 31);
-    }
-    __syncwarp();
-    return l;
+    space->meta[at] = meta_of(j.filter, query, variant);
+    space->variant[at] = (uint8_t)variant;
 }
 
 __device__ __forceinline__ uint32_t entry_at(const uint32_t *table, uint32_t byte_offset)
@@ -263,6 +209,7 @@ __device__ void work_pending(const hspz__cuda_join &j, const uint32_t *table, S 
     const unsigned lane = hspz__lane(), at = queue->pending - count + lane;
     bool found = false;
     uint32_t r = 0, q = 0, bound = HSPZ__MARK_LONG;
+    bool endless = false; /* the right scan goes on beyond every bound */
     __syncwarp();
     if (lane < count) {
         hspz__side right = {space->right_m[at], space->right_h[at]},
@@ -271,11 +218,13 @@ __device__ void work_pending(const hspz__cuda_join &j, const uint32_t *table, S 
         r = space->r[at];
         q = space->q[at];
         uint32_t off = HSPZ__FILTER_SIDE * HSPZ__FILTER_BLOCK;
+        endless = right.h >= 0;
         while (!found && (right.h >= 0 || left.h >= 0)) {
             if (right.h >= 0) {
                 found =
                     hspz__filter_on<false>(j.target, j.query, table, j.filter.headroom, &right, r, q, off);
                 bound = right.h < 0 ? off + 14 : HSPZ__MARK_LONG;
+                endless = bound >= HSPZ__MARK_LONG;
             }
             if (left.h >= 0)
                 found = hspz__filter_on<true>(j.target, j.query, table, j.filter.headroom, &left,
@@ -286,7 +235,7 @@ __device__ void work_pending(const hspz__cuda_join &j, const uint32_t *table, S 
                 found = true;
         }
     }
-    settle(j, space, queue, at, lane < count, found, r, q, bound);
+    settle(j, space, queue, at, lane < count, found || (j.keep_long && endless), r, q, bound);
     queue->pending -= count;
     __syncwarp();
 }
@@ -339,8 +288,8 @@ __device__ __forceinline__ uint32_t variant_at(const marks_space *space, uint32_
 
 /* All hits of a list whose queries count from `base`. */
 template <bool MARKS, typename S>
-__device__ void work_list(const hspz__cuda_join &j, const uint32_t *table, S *space, queues *queue, list l,
-                          uint32_t base)
+__device__ void work_list(const hspz__cuda_join &j, const uint32_t *table, S *space, queues *queue,
+                          hspz__list l, uint32_t base)
 {
     const unsigned lane = hspz__lane();
     uint32_t current = 0; /* entry of the first hit of the window of 32 */
@@ -388,38 +337,6 @@ __device__ void work_list(const hspz__cuda_join &j, const uint32_t *table, S *sp
     }
 }
 
-/* The next piece of work: false when there is none. */
-template <bool PARTS, typename S>
-__device__ bool next_list(const hspz__cuda_join &j, uint32_t windows, S *space, list *l, uint32_t *base)
-{
-    unsigned long long turn = 0;
-    if (hspz__lane() == 0)
-        turn = atomicAdd(&j.counters->next, 1ull);
-    turn = __shfl_sync(HSPZ__FULL, turn, 0);
-    if (!PARTS) {
-        if (turn * GROUP >= windows)
-            return false;
-        *base = (uint32_t)turn * GROUP;
-        *l = make_list(j, *base, windows, space);
-        return true;
-    }
-    if (turn >= j.counters->parts || turn >= j.part_capacity)
-        return false;
-    const hspz__cuda_part part = j.parts[turn];
-    __syncwarp();
-    if (hspz__lane() == 0) {
-        space->start[0] = 0;
-        space->delta[0] = part.first;
-        space->meta[0] = meta_of(j.filter, 0, part.variant);
-        note_variant(space, 0, part.variant);
-    }
-    __syncwarp();
-    l->entries = 1;
-    l->hits = part.count;
-    *base = part.query;
-    return true;
-}
-
 template <bool PARTS, bool MARKS>
 __global__ void __launch_bounds__(32 * MOST_WARPS, 1) join_kernel(hspz__cuda_join j)
 {
@@ -432,9 +349,9 @@ __global__ void __launch_bounds__(32 * MOST_WARPS, 1) join_kernel(hspz__cuda_joi
     __syncthreads();
     const uint32_t windows = (uint32_t)j.counters->windows;
     queues queue = {0, 0};
-    list l;
+    hspz__list l;
     uint32_t base;
-    while (next_list<PARTS>(j, windows, space, &l, &base))
+    while (hspz__next_list<PARTS>(j, windows, space, &l, &base))
         work_list<MARKS>(j, table, space, &queue, l, base);
     if (queue.pending > 0)
         work_pending(j, table, space, &queue, queue.pending);

@@ -41,6 +41,7 @@ typedef struct hspz__cuda_join {
      * counters->candidates counts those that may survive. */
     uint64_t *records;
     hspz__cuda_mark_layout layout;
+    int keep_long; /* without records: hits whose right scan may read HSPZ__MARK_LONG bases or more are candidates too */
 } hspz__cuda_join;
 
 #ifdef __cplusplus

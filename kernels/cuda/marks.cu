@@ -175,26 +175,14 @@ cudaError_t hspz__cuda_mark_order(uint64_t *records, uint32_t count, uint32_t sh
                         count, shift, most, longer);
 }
 
-/* Bases read by the right scan, up to `most`; most + 1 when it goes on. One thread. */
 template <typename V>
-__device__ uint32_t short_read(const hspz__cuda_strand &target, const hspz__cuda_strand &query,
-                               const int32_t *scores, V xdrop, uint32_t r, uint32_t q, uint32_t most)
+__device__ __forceinline__ uint32_t short_read(const hspz__cuda_strand &target,
+                                               const hspz__cuda_strand &query, const int32_t *scores, V xdrop,
+                                               uint32_t r, uint32_t q, uint32_t most)
 {
-    const uint32_t t_room = target.length - r, q_room = query.length - q,
-                   room = t_room < q_room ? t_room : q_room;
-    const uint32_t end = room < most ? room : most;
-    V sum = 0, best = 0;
-    for (uint32_t i = 0; i < end; i += 16) {
-        const uint64_t t = hspz__classes16(target.classes, r + i), u = hspz__classes16(query.classes, q + i);
-        const uint32_t here = end - i < 16 ? end - i : 16;
-        for (uint32_t k = 0; k < here; k++) {
-            sum += scores[(unsigned)(t >> (4 * k) & 15) * HSPZ__ROW + (unsigned)(u >> (4 * k) & 15)];
-            best = sum > best ? sum : best;
-            if (best - sum > xdrop)
-                return i + k + 1;
-        }
-    }
-    return room <= most ? room : most + 1;
+    const uint32_t t_room = target.length - r, q_room = query.length - q;
+    return hspz__short_read<false, V>(target, query, scores, xdrop, r, q, t_room < q_room ? t_room : q_room,
+                                      most);
 }
 
 template <typename V>

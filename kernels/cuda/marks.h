@@ -7,7 +7,7 @@
  * these are done in parallel. Then one thread a slot walks its records and only adds and compares, and looks up the right scan
  * of the rare hits that may survive. Those that are not skipped are extended in full afterwards, a warp each.
  *
- *   bits 63..48 slot | query window - begin | variant 4 | target position from last to first, >> 16 | read 7 | exact 1 | maybe 1
+ *   bits 63..48 slot | query window - begin | variant 4 | target position from last to first, less its low 16 bits | read 7 | exact 1 | maybe 1
  *
  * `read` is a bound, or exact; HSPZ__MARK_LONG: not known. Marks live on the device from unit to unit, as query positions.
  */
@@ -19,7 +19,10 @@
 #include "segments.h"
 
 #define HSPZ__MARK_LONG 127u
-#define HSPZ__MARK_SLOTS 65536u
+#ifndef HSPZ__MARK_SLOT_BITS
+#define HSPZ__MARK_SLOT_BITS 16 /* the rule's; tests crowd the slots with fewer */
+#endif
+#define HSPZ__MARK_SLOTS (1u << HSPZ__MARK_SLOT_BITS)
 #define HSPZ__MARK_OF_LAST 0xffffffffu
 #define HSPZ__MARK_LOW_BITS 13u /* variant, read, exact, maybe */
 
@@ -27,7 +30,7 @@
 typedef struct hspz__cuda_mark_layout {
     uint32_t begin;       /* query window that counts as 0 */
     uint32_t window;      /* pattern length */
-    uint32_t target_bits; /* of a target position >> 16 */
+    uint32_t target_bits; /* of a target position less the bits that the slot tells */
 } hspz__cuda_mark_layout;
 
 /* Bits left for query windows. */
@@ -44,7 +47,7 @@ HSPZ__MARK_INLINE uint64_t hspz__mark_record(const hspz__cuda_mark_layout *l, ui
                                              uint32_t variant, uint32_t read, uint32_t exact, uint32_t maybe)
 {
     const uint64_t slot = (r - q) & (HSPZ__MARK_SLOTS - 1), query = q - l->window - l->begin;
-    const uint64_t from_last = ((UINT64_C(1) << l->target_bits) - 1) - (r >> 16);
+    const uint64_t from_last = ((UINT64_C(1) << l->target_bits) - 1) - (r >> HSPZ__MARK_SLOT_BITS);
     return slot << 48 | query << (l->target_bits + HSPZ__MARK_LOW_BITS) |
            (uint64_t)variant << (l->target_bits + 9) | from_last << 9 | read << 2 | exact << 1 | maybe;
 }
@@ -59,7 +62,8 @@ HSPZ__MARK_INLINE uint32_t hspz__mark_target(const hspz__cuda_mark_layout *l, ui
 {
     const uint32_t mask = (uint32_t)((UINT64_C(1) << l->target_bits) - 1);
     const uint32_t high = mask - ((uint32_t)(record >> 9) & mask);
-    return high << 16 | (((uint32_t)(record >> 48) + hspz__mark_query(l, record)) & 0xffffu);
+    return high << HSPZ__MARK_SLOT_BITS |
+           (((uint32_t)(record >> 48) + hspz__mark_query(l, record)) & (HSPZ__MARK_SLOTS - 1));
 }
 
 HSPZ__MARK_INLINE uint32_t hspz__mark_read(uint64_t record)

@@ -10,7 +10,7 @@ cuda_targets := $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a
                 -gencode arch=compute_$(cuda_newest),code=compute_$(cuda_newest)
 NVCCFLAGS += -O3 -std=c++17 -lineinfo $(cuda_targets) --threads 2 -Xcompiler -fPIC,-fvisibility=hidden,-Wall
 
-cuda_kernels := encode index compact primitives extend segments seeds gate join join_counts lastz marks
+cuda_kernels := encode index compact primitives extend segments seeds gate join join_counts lastz marks near
 cuda_objects += $(cuda_kernels:%=$(BUILD)/kernels/cuda/%.o) \
                 $(patsubst %.c,$(BUILD)/%.o,$(filter-out %_absent.c plugin/backend_cuda.c,$(wildcard plugin/backend_cuda*.c)))
 cuda_libraries += -L$(cuda_home)/lib64 -L$(cuda_home)/lib -lcudart_static -lrt -lpthread -ldl

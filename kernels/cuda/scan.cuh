@@ -30,6 +30,29 @@ __device__ __forceinline__ uint64_t hspz__classes16(const uint32_t *classes, uin
     return __funnelshift_r(a, b, shift) | (uint64_t)__funnelshift_r(b, c, shift) << 32;
 }
 
+/* Bases read by one side of at most `room` bases, up to `most`; most + 1 when it goes on. One thread. */
+template <bool LEFT, typename V>
+__device__ uint32_t hspz__short_read(const hspz__cuda_strand &target, const hspz__cuda_strand &query,
+                                     const int32_t *scores, V xdrop, uint32_t r, uint32_t q, uint32_t room,
+                                     uint32_t most)
+{
+    const uint32_t end = room < most ? room : most;
+    V sum = 0, best = 0;
+    for (uint32_t i = 0; i < end; i += 16) {
+        const uint32_t n = end - i < 16 ? end - i : 16; /* left: the nearest in the highest place */
+        const uint64_t t = hspz__classes16(target.classes, LEFT ? r - i - n : r + i),
+                       u = hspz__classes16(query.classes, LEFT ? q - i - n : q + i);
+        for (uint32_t k = 0; k < n; k++) {
+            const unsigned shift = 4 * (LEFT ? n - 1 - k : k);
+            sum += scores[(unsigned)(t >> shift & 15) * HSPZ__ROW + (unsigned)(u >> shift & 15)];
+            best = sum > best ? sum : best;
+            if (best - sum > xdrop)
+                return i + k + 1;
+        }
+    }
+    return room <= most ? room : most + 1;
+}
+
 template <typename V> __device__ __forceinline__ V hspz__warp_most(V v)
 {
     for (int d = 16; d > 0; d >>= 1) {

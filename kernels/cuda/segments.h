@@ -50,6 +50,8 @@ typedef struct hspz__cuda_counters {
     unsigned long long listed;     /* mark records whose read must be exact */
     unsigned long long extended;   /* survivors of the mark rule */
     unsigned long long longer;     /* runs of mark records too long to be put in order by one thread */
+    unsigned long long requests;   /* places before which a slot's hits must be complete, see near.h */
+    unsigned long long lost;       /* hits whose mark before the unit is not known */
     unsigned long long windows;    /* valid query windows */
     unsigned long long bad;        /* offset of the first byte that is no symbol */
     unsigned long long hits;

@@ -2,7 +2,7 @@
 gpu_objects := $(BUILD)/tests/gpu
 emulated_c := $(wildcard plugin/engine*.c) plugin/plan.c plugin/host_services.c plugin/device_list.c plugin/entry.c \
               $(wildcard plugin/dedup*.c) $(filter-out %_absent.c,$(wildcard plugin/backend_cuda*.c)) tests/gpu/emulator/no_cpu.c
-emulated_cu := encode index compact primitives extend segments seeds gate join join_counts lastz marks
+emulated_cu := encode index compact primitives extend segments seeds gate join join_counts lastz marks near
 emulated_objects := $(emulated_c:%.c=$(gpu_objects)/%.o) $(emulated_cu:%=$(gpu_objects)/kernels/%.o) $(gpu_objects)/emulate.o
 emulated_flags := -O1 -g -fPIC -fvisibility=hidden -MMD -MP $(sanitize) -Itests/gpu/emulator -Iabi -Iplugin -Ikernels/cuda
 
