@@ -27,15 +27,17 @@ static hspz_status mark_rejected(const hspz__join *j, hspz__join_worker *w, uint
                                  uint64_t passed)
 {
     const hspz__cpu *cpu = j->call->cpu;
+    const uint32_t *positions = cpu->index.positions + w->window, *at = w->target_at + first,
+                   *q = w->query_at + first;
+    const uint32_t tile_begin = w->screen.marks->tile_begin;
+    uint64_t keys[HSPZ__LANES];
+    for (uint32_t i = 0; i < n; i++)
+        keys[i] = hspz__mark_key(positions[at[i]], j->packed ? q[i] : j->query->positions[q[i]], tile_begin,
+                                 HSPZ__HIT_NARROW);
     hspz_status status = HSPZ_OK;
-    for (uint32_t i = 0; i < n && status == HSPZ_OK; i++) {
-        if (passed >> i & 1)
-            continue;
-        const uint32_t q = w->query_at[first + i];
-        status = hspz__mark_lists_add(w->screen.marks, cpu->host,
-                                      cpu->index.positions[w->window + w->target_at[first + i]],
-                                      j->packed ? q : j->query->positions[q], HSPZ__HIT_NARROW);
-    }
+    for (uint32_t i = 0; i < n && status == HSPZ_OK; i++)
+        if ((passed >> i & 1) == 0)
+            status = hspz__mark_lists_put(w->screen.marks, cpu->host, keys[i]);
     return status;
 }
 

@@ -44,16 +44,19 @@ static inline uint32_t hspz__mark_target(uint64_t key, uint32_t query)
     return (uint32_t)(period * 65536 + (int64_t)hspz__mark_slot(key) + (int64_t)query);
 }
 
-#define HSPZ__MARK_CHUNK 510u
+/* A chunk lies at a multiple of its size, so that the place of the next key tells when it is full. */
+#define HSPZ__MARK_CHUNK 511u
+#define HSPZ__MARK_CHUNK_BYTES 4096u
 typedef struct hspz__mark_chunk {
     struct hspz__mark_chunk *next;
-    uint64_t count;
     uint64_t keys[HSPZ__MARK_CHUNK];
 } hspz__mark_chunk;
 
 /* The lists of one worker; zero-initialised. */
 typedef struct hspz__mark_lists {
+    uint64_t *place[HSPZ__MARK_LISTS]; /* of the next key; at the end of a chunk, or NULL: there is no room */
     hspz__mark_chunk *lists[HSPZ__MARK_LISTS]; /* the chunk being filled first */
+    uint64_t chunks[HSPZ__MARK_LISTS];         /* of each list */
     hspz__mark_chunk *spare;
     void *slabs;     /* memory of the chunks */
     uint32_t unused; /* chunks of the first slab that were never taken */
@@ -63,24 +66,32 @@ typedef struct hspz__mark_lists {
 
 /* Puts a new chunk in front of list `number`. HSPZ_E_MEMORY without an error text. */
 hspz_status hspz__mark_lists_grow(hspz__mark_lists *lists, hspz__host *host, uint32_t number);
+/* Keys of list `number`. */
+uint64_t hspz__mark_lists_count(const hspz__mark_lists *lists, uint32_t number);
+/* Sorts the keys of list `number` of all `count` workers by slot and query position into `a`; `a` and `b` have room for
+ * all, less than 2^32. */
+void hspz__mark_lists_sort(const hspz__mark_lists *lists, uint32_t count, uint32_t number, uint64_t *a,
+                           uint64_t *b);
 /* Empties the lists and keeps their memory. */
 void hspz__mark_lists_clear(hspz__mark_lists *lists);
 void hspz__mark_lists_free(hspz__mark_lists *lists, hspz__host *host);
 
-static inline hspz_status hspz__mark_lists_add(hspz__mark_lists *lists, hspz__host *host, uint32_t target,
-                                               uint32_t query, uint32_t said)
+static inline hspz_status hspz__mark_lists_put(hspz__mark_lists *lists, hspz__host *host, uint64_t key)
 {
-    const uint64_t key = hspz__mark_key(target, query, lists->tile_begin, said);
     const uint32_t number = hspz__mark_slot(key) / HSPZ__SLOTS_A_LIST;
-    hspz__mark_chunk *chunk = lists->lists[number];
-    if (chunk == NULL || chunk->count == HSPZ__MARK_CHUNK) {
+    if ((uintptr_t)lists->place[number] % HSPZ__MARK_CHUNK_BYTES == 0) {
         hspz_status status = hspz__mark_lists_grow(lists, host, number);
         if (status != HSPZ_OK)
             return status;
-        chunk = lists->lists[number];
     }
-    chunk->keys[chunk->count++] = key;
+    *lists->place[number]++ = key;
     return HSPZ_OK;
+}
+
+static inline hspz_status hspz__mark_lists_add(hspz__mark_lists *lists, hspz__host *host, uint32_t target,
+                                               uint32_t query, uint32_t said)
+{
+    return hspz__mark_lists_put(lists, host, hspz__mark_key(target, query, lists->tile_begin, said));
 }
 
 #endif
