@@ -1,7 +1,7 @@
 #!/bin/bash
 # The companion systems on a CUDA device: contract tests (TAP), with `bench` the measurements, with `all` both and the loop of
 # PyTorch as it is and compiled, within two minutes or so.
-# Usage: HSPZ_BUILD=build tests/companions/gpu.sh [bench|torch|all]      needs nvcc, a device and the built plugins
+# Usage: HSPZ_BUILD=build tests/companions/gpu.sh [bench|rescore|torch|all]      needs nvcc, a device and the built plugins
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 export HSPZ_BUILD=${HSPZ_BUILD:-build}
@@ -25,6 +25,21 @@ eager() {
     timeout 60 python3 tests/companions/bench_torch.py
 }
 
+# hspz rescore on the device against the CPU.
+rescored() {
+    local work result=0
+    work=$(mktemp -d) || return 1
+    local pair=(tests/data/pseudocat.fasta.gz tests/data/pseudopig.fasta.gz)
+    "$HSPZ_BUILD/hspz" align "${pair[@]}" -o "$work/all.segments" --nogapped --device cpu -q &&
+        "$HSPZ_BUILD/hspz" rescore "${pair[@]}" "$work/all.segments" --device cpu -q >"$work/cpu" &&
+        "$HSPZ_BUILD/hspz" rescore "${pair[@]}" "$work/all.segments" --device "${1:-cuda}" -q >"$work/device" &&
+        paste "$work/cpu" "$work/device" | awk -F'\t' '{ split($9, a, "="); split($18, b, "="); d = a[2] - b[2]; if (d < 0) d = -d
+            if (d > 1e-4 * a[2] || a[2] <= 0) bad = 1 } END { exit bad || NR < 10 }' || result=1
+    if [ "$result" -eq 0 ]; then echo "ok - rescore: the device gives the CPU's scores"; else echo "not ok - rescore on the device"; fi
+    rm -rf "$work"
+    return "$result"
+}
+
 # Compiling takes a minute of a few cores and hardly any of the device: it runs beside the contract tests, and measures when told to.
 everything() {
     local work result=0
@@ -34,6 +49,7 @@ everything() {
     build gpu_bench &
     local building=$!
     contract >"$work/contract" || result=1
+    rescored >>"$work/contract" || result=1
     grep -v '^ok' "$work/contract"
     echo "contract tests: $(grep -c '^ok' "$work/contract") ok, $(grep -c '^not ok' "$work/contract") not ok"
     wait "$building" && timeout 60 "$programs/gpu_bench" || result=1
@@ -48,10 +64,11 @@ everything() {
 case ${1:-} in
 "") contract ;;
 bench) bench ;;
+rescore) rescored "${2:-cuda}" ;;
 torch) eager ;;
 all) everything ;;
 *)
-    echo "usage: tests/companions/gpu.sh [bench|torch|all]" >&2
+    echo "usage: tests/companions/gpu.sh [bench|rescore|torch|all]" >&2
     exit 2
     ;;
 esac
