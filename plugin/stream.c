@@ -1,8 +1,7 @@
 /* stream.c -- hits in raw order: the host's seeds (level b), the host's anchors (level c), and level (a) over a host's own index.
  *
  * Idea: one batch at a time. The hits of each seed are counted, chunk boundaries follow from the counts (SPEC section 5, C.1-C.3), and
- * chunk by chunk the seeds are expanded, 64 hits at a time gathered into contexts and filtered. Bucket and position
- * look-ups run some seeds ahead of the expansion so that their cache misses overlap. Under `none` a single thread screens, which keeps
+ * chunk by chunk the seeds are expanded, 64 hits at a time gathered into contexts and filtered. Under `none` a single thread screens, which keeps
  * survivors in raw order; the exact stage is parallel always.
  */
 #include "stream.h"
@@ -11,37 +10,19 @@
 
 /* ---- counting */
 
-static hspz_status count_item(void *context_of_run, uint32_t worker, uint64_t item)
-{
-    (void)worker;
-    hspz__stream *s = context_of_run;
-    const hspz__words *index = &s->call->cpu->index;
-    const uint64_t begin = item * HSPZ__SEEDS_AN_ITEM;
-    const uint64_t end = s->count - begin < HSPZ__SEEDS_AN_ITEM ? s->count : begin + HSPZ__SEEDS_AN_ITEM;
-    uint64_t sum = 0;
-    for (uint64_t i = begin; i < end; i++) {
-        uint32_t first;
-        if (i + HSPZ__SEEDS_AHEAD < end)
-            hspz__stream_prefetch(index, hspz__stream_key(s, i + HSPZ__SEEDS_AHEAD));
-        s->sizes[i] = hspz__words_bucket(index, hspz__stream_key(s, i), &first);
-        sum += s->sizes[i];
-    }
-    atomic_fetch_add(&s->hits, sum);
-    return HSPZ_OK;
-}
-
 static hspz_status count_hits(hspz__stream *s)
 {
     hspz__call *call = s->call;
     atomic_store(&s->hits, s->anchors != NULL ? s->count : 0);
     if (s->anchors == NULL) {
-        s->sizes = hspz__alloc(call->cpu->host, s->count, sizeof *s->sizes);
+        s->sizes = hspz__scratch_get(&call->cpu->contexts, call->cpu->host, s->count, 2 * sizeof *s->sizes);
+        s->firsts = s->sizes != NULL ? s->sizes + s->count : NULL;
         if (s->sizes == NULL)
             return hspz__fail(call->error, HSPZ_E_MEMORY, "no memory to count the hits of %llu seeds",
                               (unsigned long long)s->count);
         hspz_status status =
             hspz__pool_run(call->cpu->pool, (s->count + HSPZ__SEEDS_AN_ITEM - 1) / HSPZ__SEEDS_AN_ITEM,
-                           count_item, s, &call->pulse);
+                           hspz__stream_look_up, s, &call->pulse);
         if (status != HSPZ_OK)
             return status;
     }
@@ -206,8 +187,6 @@ static hspz_status start_stream(hspz__stream *s, hspz__call *call)
 
 static hspz_status end_batch(hspz__stream *s, hspz_status status)
 {
-    hspz__free(s->call->cpu->host, s->sizes);
-    s->sizes = NULL;
     if (status == HSPZ_OK && s->call->cpu->plan->dedup != HSPZ_DEDUP_NONE)
         status = hspz__result_scope_end(&s->result);
     return status;

@@ -50,17 +50,6 @@ hspz_status hspz__stream_settle(const hspz__stream *s, hspz__stream_worker *w)
     return status == HSPZ_OK ? hspz__screen_flush(&w->screen) : status;
 }
 
-static hspz_status expand_seed(const hspz__stream *s, hspz__stream_worker *w, uint64_t i)
-{
-    const hspz__words *index = &s->call->cpu->index;
-    uint32_t first;
-    const uint32_t size = hspz__words_bucket(index, hspz__stream_key(s, i), &first);
-    hspz_status status = HSPZ_OK;
-    for (uint32_t j = size; j-- > 0 && status == HSPZ_OK;)
-        status = add_lane(s, w, index->positions[first + j], (uint32_t)s->seeds[i]);
-    return status;
-}
-
 hspz_anchor hspz__anchor_at(const uint8_t *anchors, uint32_t stride, uint64_t i)
 {
     hspz_anchor a;
@@ -79,6 +68,27 @@ static hspz_status expand_anchor(const hspz__stream *s, hspz__stream_worker *w, 
     return status == HSPZ_OK ? hspz__anchors_add(&w->screen.survivors, s->call->cpu->host, a) : status;
 }
 
+/* Seeds without hits, the most, are left out first: whether one has hits is a coin that no branch should depend on. */
+static hspz_status expand_seeds(const hspz__stream *s, hspz__stream_worker *w, uint64_t begin, uint64_t end)
+{
+    const uint32_t *positions = s->call->cpu->index.positions;
+    uint64_t with_hits[HSPZ__SEEDS_AN_ITEM];
+    uint32_t n = 0;
+    for (uint64_t i = begin; i < end; i++) {
+        with_hits[n] = i;
+        n += s->sizes[i] != 0;
+    }
+    hspz_status status = HSPZ_OK;
+    for (uint32_t k = 0; k < n && status == HSPZ_OK; k++) {
+        const uint64_t i = with_hits[k];
+        if (k + HSPZ__SEEDS_AHEAD < n)
+            __builtin_prefetch(positions + s->firsts[with_hits[k + HSPZ__SEEDS_AHEAD]]);
+        for (uint32_t j = s->sizes[i]; j-- > 0 && status == HSPZ_OK;)
+            status = add_lane(s, w, positions[s->firsts[i] + j], (uint32_t)s->seeds[i]);
+    }
+    return status;
+}
+
 hspz_status hspz__stream_expand(void *context_of_run, uint32_t worker, uint64_t item)
 {
     hspz__stream *s = context_of_run;
@@ -91,16 +101,5 @@ hspz_status hspz__stream_expand(void *context_of_run, uint32_t worker, uint64_t 
             status = expand_anchor(s, w, i);
         return status;
     }
-    for (uint64_t i = begin; i < end && status == HSPZ_OK; i++) {
-        if (i + 2 * HSPZ__SEEDS_AHEAD < end && s->sizes[i + 2 * HSPZ__SEEDS_AHEAD] > 0)
-            hspz__stream_prefetch(&s->call->cpu->index, hspz__stream_key(s, i + 2 * HSPZ__SEEDS_AHEAD));
-        if (i + HSPZ__SEEDS_AHEAD < end && s->sizes[i + HSPZ__SEEDS_AHEAD] > 0) {
-            uint32_t first;
-            hspz__words_bucket(&s->call->cpu->index, hspz__stream_key(s, i + HSPZ__SEEDS_AHEAD), &first);
-            __builtin_prefetch(&s->call->cpu->index.positions[first]);
-        }
-        if (s->sizes[i] > 0)
-            status = expand_seed(s, w, i);
-    }
-    return status;
+    return expand_seeds(s, w, begin, end);
 }

@@ -141,7 +141,7 @@ static void fill_table(hspz__words *words)
 {
     memset(words->table, 0, ((uint64_t)words->table_mask + 1) * sizeof *words->table);
     for (uint32_t row = 0; row < words->block_count; row++) {
-        uint32_t slot = words->blocks[row].id * UINT32_C(2654435761) >> 7;
+        uint32_t slot = hspz__words_slot(words->blocks[row].id);
         while (words->table[slot & words->table_mask] != 0)
             slot++;
         words->table[slot & words->table_mask] = row + 1;

@@ -14,6 +14,8 @@
 #include "pool.h"
 #include "sequence.h"
 
+#define HSPZ__WORD_PART 11u /* bits of a word looked up at once; a word has at most 32 */
+
 /* How a window becomes a key, and which keys are its variants. */
 typedef struct hspz__keys {
     uint32_t pattern_length, bits;
@@ -22,10 +24,19 @@ typedef struct hspz__keys {
     uint32_t variant_mask[HSPZ__VARIANTS_MAX]; /* the plan's variants, in the plan's order */
     uint32_t care_count;
     uint8_t care_bits[HSPZ__PATTERN_MAX], word_shift[HSPZ__PATTERN_MAX], key_shift[HSPZ__PATTERN_MAX];
+    uint32_t
+        of_part[3]
+               [1u << HSPZ__WORD_PART]; /* what each part of a word adds to the key, the lowest part first */
 } hspz__keys;
 
 void hspz__keys_init(hspz__keys *keys, const hspz__plan *plan);
-uint32_t hspz__key_of_word(const hspz__keys *keys, uint32_t word);
+
+static inline uint32_t hspz__key_of_word(const hspz__keys *keys, uint32_t word)
+{
+    const uint32_t mask = (1u << HSPZ__WORD_PART) - 1;
+    return keys->of_part[0][word & mask] | keys->of_part[1][word >> HSPZ__WORD_PART & mask] |
+           keys->of_part[2][word >> 2 * HSPZ__WORD_PART];
+}
 
 /* The 32 bases from `position` on, two bits each. */
 static inline uint64_t hspz__window(const hspz__sequence *s, uint64_t position)
@@ -99,13 +110,19 @@ hspz_status hspz__words_import(hspz__words *words, const hspz__builder *builder,
                                hspz__words_form form, hspz_error *error);
 void hspz__words_free(hspz__words *words, hspz__host *host);
 
+/* Where the search for a block begins in `table`. */
+static inline uint32_t hspz__words_slot(uint32_t id)
+{
+    return id * UINT32_C(2654435761) >> 7;
+}
+
 /* The block of 64 keys numbered `id`; an empty one where there is none. */
 static inline const hspz__block *hspz__words_block(const hspz__words *words, uint32_t id)
 {
     static const hspz__block none = {0};
     if (words->direct)
         return &words->blocks[id];
-    uint32_t slot = id * UINT32_C(2654435761) >> 7;
+    uint32_t slot = hspz__words_slot(id);
     for (;; slot++) {
         const uint32_t row = words->table[slot & words->table_mask];
         if (row == 0)

@@ -3,6 +3,14 @@
 
 #include <string.h>
 
+static uint32_t key_of_word(const hspz__keys *keys, uint32_t word)
+{
+    uint32_t key = 0;
+    for (uint32_t i = 0; i < keys->care_count; i++)
+        key |= (word >> keys->word_shift[i] & ((1u << keys->care_bits[i]) - 1)) << keys->key_shift[i];
+    return key;
+}
+
 void hspz__keys_init(hspz__keys *keys, const hspz__plan *plan)
 {
     memset(keys, 0, sizeof *keys);
@@ -22,17 +30,13 @@ void hspz__keys_init(hspz__keys *keys, const hspz__plan *plan)
             rule->mask[rule->runs - 1] |= UINT64_C(1) << to;
         }
     }
+    for (uint32_t part = 0; part < 3; part++)
+        for (uint32_t bits = 0;
+             bits < 1u << HSPZ__WORD_PART && (uint64_t)bits << part * HSPZ__WORD_PART <= UINT32_MAX; bits++)
+            keys->of_part[part][bits] = key_of_word(keys, bits << part * HSPZ__WORD_PART);
     keys->variant_count = plan->variant_count;
     for (uint32_t v = 0; v < plan->variant_count; v++)
         keys->variant_mask[v] = hspz__key_of_word(keys, plan->variant_mask[v]);
-}
-
-uint32_t hspz__key_of_word(const hspz__keys *keys, uint32_t word)
-{
-    uint32_t key = 0;
-    for (uint32_t i = 0; i < keys->care_count; i++)
-        key |= (word >> keys->word_shift[i] & ((1u << keys->care_bits[i]) - 1)) << keys->key_shift[i];
-    return key;
 }
 
 /* Special symbols spoil the windows that start up to w - 1 bases before them: the bitmap is smeared downwards. */
