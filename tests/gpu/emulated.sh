@@ -29,7 +29,7 @@ random "compact index, 12of19" --cases $((cases / 10)) --size 2000 --pattern 111
 random "compact index, 14of22" --cases $((cases / 10)) --size 6000 --pattern 1110101100110010101111 --index hash
 # The reference plugin's table of all words takes 4 GiB for these.
 if [ "$(awk '/^MemAvailable/ { print int($2 / 1048576) }' /proc/meminfo 2>/dev/null || echo 0)" -ge 8 ]; then
-    random "compact index, weight 15" --cases $((cases / 60)) --seed 3 --size 6000 --pattern 11101011001101010101111 --index auto
+    random "compact index, weight 15" --cases $(((cases + 59) / 60)) --seed 3 --size 6000 --pattern 11101011001101010101111 --index auto
 else
     n=$((n + 1))
     echo "ok $n - compact index, weight 15 # SKIP less than 8 GiB of memory"

@@ -51,6 +51,9 @@ run_info() {
 run_ab() {
     step "ab lastz" timeout 60 "$build/tests/gpu/ab" "$oracle" "$plugin" --device cuda --cases 150 --size 6000 --dedup 3
     step "ab random knobs" timeout 60 "$build/tests/gpu/ab" "$oracle" "$plugin" --device cuda --cases 300 --size 6000
+    step "ab hardly any memory" timeout 60 "$build/tests/gpu/ab" "$oracle" "$plugin" --device cuda --cases 150 --size 3000 --bits 14 --tight 1
+    step "ab compact index" timeout 60 "$build/tests/gpu/ab" "$oracle" "$plugin" --device cuda --cases 30 --size 20000 \
+        --pattern 1110101100110010101111 --index hash
     local gate
     for gate in join thread warp; do
         step "ab gate $gate" timeout "$((seconds * 4))" "$build/tests/ab/hspz_ab" --seconds "$seconds" --cases 1000000 \
