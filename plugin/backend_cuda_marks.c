@@ -174,7 +174,13 @@ static hspz_status try_unit(hspz__marks_run *run, hspz__cuda_unit *u, uint64_t *
 {
     hspz__cuda_call *call = run->call;
     hspz_statistics *statistics = call->output->statistics;
-    HSPZ__TRY(hspz__unit_reserve(u, (uint32_t)*capacity));
+    const hspz_status reserved = hspz__unit_reserve(u, (uint32_t)*capacity);
+    if (reserved == HSPZ_E_DEVICE_MEMORY && u->count > 1) { /* less than the plan counted on */
+        hspz__cuda_forget(call->error);
+        *outcome = HSPZ__MARKS_SMALLER;
+        return HSPZ_OK;
+    }
+    HSPZ__TRY(reserved);
     double start = now();
     HSPZ__TRY(hspz__unit_sort(u));
     u->join.layout = layout_of(run, u);

@@ -55,8 +55,9 @@ static void make_tight(side *s, uint32_t dedup)
         set_knob(s, "HSPZ_CHUNK_WALK", "full");
     if (one_in(3))
         set_number(s, "cuda.slice_positions", 1 + below(3000));
-    if (dedup != HSPZ_DEDUP_LASTZ && one_in(2)) {
-        set_number(s, "device.memory_limit", ((uint64_t)3 << 20) + below((uint64_t)3 << 20));
+    if (one_in(2)) { /* the mark rule needs some 20 MiB for itself */
+        const uint64_t least = dedup == HSPZ_DEDUP_LASTZ ? 24 : 3;
+        set_number(s, "device.memory_limit", (least << 20) + below((uint64_t)3 << 20));
         return;
     }
     set_number(s, "cuda.piece_hits", 20 + below(200));
