@@ -117,7 +117,7 @@ typedef struct hspz__cuda {
     uint64_t largest_query; /* bytes of device memory */
     uint32_t queries;       /* slots filled */
     int failed;             /* the device reported an error: no call works any more */
-    int buckets_measured; /* pieces timed so far, see backend_cuda_seeds.c */
+    int buckets_measured;   /* pieces timed so far, see backend_cuda_seeds.c */
     float bucket_seconds[2];
     hspz__cuda_target target;
     hspz__cuda_query query[16];
