@@ -300,7 +300,8 @@ typedef struct hspz_statistics {
     uint64_t batches;
     uint64_t chunks;
     uint64_t gate_survivors; /* hits whose total passes the gate; under `lastz` those not skipped */
-    uint64_t skipped;        /* hits passed over by the mark table (`lastz` only) */
+    uint64_t skipped; /* hits passed over by the mark table (`lastz` only). A backend may leave out hits that it proved to be of
+                       * no effect on the output: then this is less, and gate_survivors more. */
     uint64_t accepted;       /* after entropy */
     uint64_t kept;           /* after dedup: records given to sinks */
     double seconds_index;

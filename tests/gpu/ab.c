@@ -39,6 +39,10 @@ static void make_knobs(side *s)
         set_number(s, "cuda.slice_positions", 1 + below(3000));
     if (one_in(4))
         set_number(s, "cuda.candidates", 50000 + below(50000));
+    if (one_in(2)) { /* `lastz`: only hits that matter are looked at */
+        set_number(s, "cuda.near_hits", 0);
+        set_number(s, "cuda.near_tail", 512 + below(600));
+    }
 }
 
 /* Hardly any room: buffers that hold a few hundred hits, or a few MiB for the whole engine. */

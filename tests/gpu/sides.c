@@ -155,8 +155,11 @@ int differ(const side *a, const side *b, uint64_t seed)
     static const char *const names[] = {
         "target_positions", "query_positions", "seeds",   "hits",     "batches",
         "chunks",           "gate_survivors",  "skipped", "accepted", "kept"};
+    int near = 0; /* then hits are passed over unseen: `skipped` counts fewer, and gate_survivors more */
+    for (uint32_t i = 0; i < b->knob_count; i++)
+        near = near || strcmp(b->knobs[i].key, "cuda.near_hits") == 0;
     for (int i = 0; i < 10; i++)
-        if (x[i] != y[i]) {
+        if (x[i] != y[i] && !(near && y[7] < x[7] && (i == 6 || i == 7))) {
             printf("# seed %" PRIu64 ": %s %" PRIu64 " and %" PRIu64 "\n", seed, names[i], x[i], y[i]);
             return 1;
         }
