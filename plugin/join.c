@@ -69,6 +69,8 @@ static hspz_status join_range(hspz__join *j, uint64_t begin, uint64_t end)
     if (status == HSPZ_OK) {
         const double start = hspz__seconds();
         call->pulse.share = end - begin;
+        for (uint32_t i = 0; i < hspz__pool_threads(cpu->pool); i++)
+            j->workers[i].group = UINT32_MAX; /* the query's words are others now */
         status = hspz__pool_run(cpu->pool, j->items, hspz__join_item, j, &call->pulse);
         for (uint32_t i = 0; i < hspz__pool_threads(cpu->pool) && status == HSPZ_OK; i++)
             status = hspz__screen_flush(&j->workers[i].screen);

@@ -20,6 +20,9 @@ typedef struct hspz__join_worker {
     hspz__hits hits_at_hand;
     uint32_t target_at[HSPZ__JOIN_ROOM + 64], query_at[HSPZ__JOIN_ROOM + 64]; /* of hits_at_hand */
     hspz__rank_pairs ranks;
+    uint32_t
+        group; /* of the block at work: its variants' groups serve 64 blocks in turn; UINT32_MAX: none yet */
+    const hspz__group *groups[HSPZ__VARIANTS_MAX];
     uint32_t window; /* place in index.positions of contexts[0] */
     _Alignas(64) hspz__context contexts[HSPZ__WINDOW];
 } hspz__join_worker;

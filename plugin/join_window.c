@@ -103,9 +103,17 @@ static void pair_block(const hspz__join *j, hspz__join_worker *w, const hspz__bl
 {
     const hspz__cpu *cpu = j->call->cpu;
     const hspz__block *others[HSPZ__VARIANTS_MAX];
-    for (uint32_t v = 0; v < cpu->keys.variant_count; v++)
-        others[v] = hspz__words_block(j->query, block->id ^ cpu->keys.variant_mask[v] >> 6);
-    cpu->kernels->pair(block, others, j->low, cpu->keys.variant_count, &w->ranks);
+    const uint32_t variants = cpu->keys.variant_count, *mask = cpu->keys.variant_mask;
+    if (!j->query->direct && w->group != block->id / 64) {
+        w->group = block->id / 64;
+        for (uint32_t v = 0; v < variants; v++)
+            w->groups[v] = hspz__words_group(j->query, w->group ^ mask[v] >> 12);
+    }
+    for (uint32_t v = 0; v < variants; v++) {
+        const uint32_t id = block->id ^ mask[v] >> 6;
+        others[v] = j->query->direct ? &j->query->blocks[id] : hspz__group_block(j->query, w->groups[v], id);
+    }
+    cpu->kernels->pair(block, others, j->low, variants, &w->ranks);
 }
 
 /* The hits of the pairs that wait. The query's lists are read at as many places as there are variants; each step asks for what the next one

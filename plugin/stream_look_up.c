@@ -24,7 +24,7 @@ static void make_keys(const hspz__stream *s, group *g, uint64_t begin, uint64_t 
         if (index->direct)
             __builtin_prefetch(&index->blocks[g->key[i] / 64]);
         else
-            __builtin_prefetch(&index->table[hspz__words_slot(g->key[i] / 64) & index->table_mask]);
+            __builtin_prefetch(&index->table[hspz__group_slot(g->key[i] / 4096) & index->table_mask]);
     }
 }
 

@@ -137,15 +137,38 @@ static uint64_t sum_up(uint32_t *values, uint64_t count)
     return sum;
 }
 
-static void fill_table(hspz__words *words)
+static uint64_t count_groups(const hspz__words *words)
 {
-    memset(words->table, 0, ((uint64_t)words->table_mask + 1) * sizeof *words->table);
+    uint64_t groups = 0;
+    for (uint32_t row = 0; row < words->block_count; row++)
+        groups += row == 0 || words->blocks[row].id / 64 != words->blocks[row - 1].id / 64;
+    return groups;
+}
+
+static hspz_status make_table(hspz__words *words, hspz__host *host)
+{
+    uint64_t slots = 64;
+    for (const uint64_t groups = count_groups(words); slots < 2 * groups;)
+        slots *= 2;
+    words->table_mask = (uint32_t)(slots - 1);
+    words->table = hspz__scratch_get(&words->memory[3], host, slots, sizeof *words->table);
+    if (words->table == NULL)
+        return HSPZ_E_MEMORY;
+    memset(words->table, 0, slots * sizeof *words->table);
+    hspz__group *group = NULL;
     for (uint32_t row = 0; row < words->block_count; row++) {
-        uint32_t slot = hspz__words_slot(words->blocks[row].id);
-        while (words->table[slot & words->table_mask] != 0)
-            slot++;
-        words->table[slot & words->table_mask] = row + 1;
+        const uint32_t id = words->blocks[row].id;
+        if (group == NULL || group->id != id / 64) {
+            uint32_t slot = hspz__group_slot(id / 64);
+            while (words->table[slot & words->table_mask].bits != 0)
+                slot++;
+            group = &words->table[slot & words->table_mask];
+            *group = (hspz__group){.first_row = row, .id = id / 64};
+        }
+        group->before[id % 64] = (uint8_t)(row - group->first_row);
+        group->bits |= UINT64_C(1) << id % 64;
     }
+    return HSPZ_OK;
 }
 
 static hspz_status alloc_rows(build *b, uint64_t rows)
@@ -153,16 +176,7 @@ static hspz_status alloc_rows(build *b, uint64_t rows)
     hspz__words *words = b->words;
     words->block_count = (uint32_t)rows;
     words->blocks = hspz__scratch_get(&words->memory[2], b->with->host, rows, sizeof *words->blocks);
-    if (words->blocks == NULL)
-        return HSPZ_E_MEMORY;
-    if (words->direct)
-        return HSPZ_OK;
-    uint64_t slots = 64;
-    while (slots < 2 * rows)
-        slots *= 2;
-    words->table_mask = (uint32_t)(slots - 1);
-    words->table = hspz__scratch_get(&words->memory[3], b->with->host, slots, sizeof *words->table);
-    return words->table != NULL ? HSPZ_OK : HSPZ_E_MEMORY;
+    return words->blocks != NULL ? HSPZ_OK : HSPZ_E_MEMORY;
 }
 
 static hspz_status build_tables(build *b, hspz__words_form form)
@@ -172,7 +186,7 @@ static hspz_status build_tables(build *b, hspz__words_form form)
     const uint32_t buckets = 1u << b->bucket_bits;
     uint64_t rows = UINT64_C(1) << (b->with->keys->bits - 6);
     words->direct =
-        form == HSPZ__WORDS_DIRECT || (form == HSPZ__WORDS_AUTO && rows <= words->count / 2 + 1024);
+        form == HSPZ__WORDS_DIRECT || (form == HSPZ__WORDS_AUTO && rows <= 4 * words->count + 1024);
     hspz_status status = HSPZ_OK;
     if (!words->direct) {
         status = hspz__pool_run(b->with->pool, buckets, count_blocks, b, NULL);
@@ -188,7 +202,7 @@ static hspz_status build_tables(build *b, hspz__words_form form)
     if (status == HSPZ_OK)
         status = hspz__pool_run(b->with->pool, buckets, write_bucket, b, NULL);
     if (status == HSPZ_OK && !words->direct)
-        fill_table(words);
+        status = make_table(words, host);
     return status;
 }
 
