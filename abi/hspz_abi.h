@@ -289,7 +289,7 @@ typedef struct hspz_anchor_batch {
 } hspz_anchor_batch;
 
 /* Counts and seconds since engine_create or reset_statistics; counts are those of the specification, the same on
- * every backend; seconds are the plugin's own and overlap where it works in parallel. */
+ * every backend but for `skipped` and its counterpart; seconds are the plugin's own and overlap where it works in parallel. */
 typedef struct hspz_statistics {
     uint32_t struct_size;
     uint32_t reserved;
