@@ -119,7 +119,8 @@ static hspz_status count_chunks(hspz__mark_finder *f, uint64_t begin, uint64_t e
 
 static hspz_status work_tiles(hspz__mark_finder *f, uint64_t begin, uint64_t end)
 {
-    uint64_t rate = FIRST_RATE;
+    hspz__cpu *cpu = f->call->cpu;
+    uint64_t rate = cpu->mark_rate != 0 ? cpu->mark_rate : FIRST_RATE;
     hspz_status status = HSPZ_OK;
     for (uint64_t at = begin; at < end && status == HSPZ_OK;) {
         uint64_t size = HITS_A_TILE / rate, hits = 0;
@@ -127,9 +128,12 @@ static hspz_status work_tiles(hspz__mark_finder *f, uint64_t begin, uint64_t end
             size = UINT64_C(1) << (HSPZ__TILE_BITS - 1);
         if (size < LEAST_TILE)
             size = LEAST_TILE;
-        uint64_t stop = end - at < size ? end : at + size;
+        const uint64_t tiles =
+            (end - at + size - 1) / size; /* of one size: less memory than full ones and a rest */
+        uint64_t stop = at + (end - at + tiles - 1) / tiles;
         status = work_tile(f, at, &stop, &hits);
         rate = hits / (stop - at) + 1;
+        cpu->mark_rate = rate;
         at = stop;
         f->call->pulse.done = at - begin;
     }

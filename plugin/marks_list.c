@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define CHUNKS_A_SLAB 2046u /* just less than 8 MiB with all headers: huge pages */
+#define CHUNKS_A_SLAB 510u /* just less than 8 MiB with all headers: huge pages */
 
 typedef struct slab {
     struct slab *next;
@@ -45,6 +45,8 @@ hspz_status hspz__mark_lists_grow(hspz__mark_lists *lists, hspz__host *host, uin
         chunk = chunk_at(lists->slabs, CHUNKS_A_SLAB - lists->unused--);
     }
     chunk->next = lists->lists[number];
+    if (chunk->next == NULL)
+        lists->last[number] = chunk;
     lists->lists[number] = chunk;
     lists->place[number] = chunk->keys;
     lists->chunks[number]++;
@@ -133,11 +135,10 @@ void hspz__mark_lists_clear(hspz__mark_lists *lists)
     memset(lists->place, 0, sizeof lists->place);
     memset(lists->chunks, 0, sizeof lists->chunks);
     for (uint32_t i = 0; i < HSPZ__MARK_LISTS; i++)
-        while (lists->lists[i] != NULL) {
-            hspz__mark_chunk *chunk = lists->lists[i];
-            lists->lists[i] = chunk->next;
-            chunk->next = lists->spare;
-            lists->spare = chunk;
+        if (lists->lists[i] != NULL) { /* the whole chain at once */
+            lists->last[i]->next = lists->spare;
+            lists->spare = lists->lists[i];
+            lists->lists[i] = NULL;
         }
 }
 

@@ -45,8 +45,8 @@ static inline uint32_t hspz__mark_target(uint64_t key, uint32_t query)
 }
 
 /* A chunk lies at a multiple of its size, so that the place of the next key tells when it is full. */
-#define HSPZ__MARK_CHUNK 511u
-#define HSPZ__MARK_CHUNK_BYTES 4096u
+#define HSPZ__MARK_CHUNK 2047u
+#define HSPZ__MARK_CHUNK_BYTES 16384u
 typedef struct hspz__mark_chunk {
     struct hspz__mark_chunk *next;
     uint64_t keys[HSPZ__MARK_CHUNK];
@@ -56,6 +56,7 @@ typedef struct hspz__mark_chunk {
 typedef struct hspz__mark_lists {
     uint64_t *place[HSPZ__MARK_LISTS]; /* of the next key; at the end of a chunk, or NULL: there is no room */
     hspz__mark_chunk *lists[HSPZ__MARK_LISTS]; /* the chunk being filled first */
+    hspz__mark_chunk *last[HSPZ__MARK_LISTS];  /* the chunk that was taken first */
     uint64_t chunks[HSPZ__MARK_LISTS];         /* of each list */
     hspz__mark_chunk *spare;
     void *slabs;     /* memory of the chunks */
