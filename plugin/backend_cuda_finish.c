@@ -20,17 +20,8 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #define GAP 256u /* anchors farther apart go to different groups; any value gives the same result */
-
-static double now(void)
-{
-    struct timespec t;
-    if (clock_gettime(CLOCK_MONOTONIC, &t) != 0)
-        return 0.0;
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- arrays */
 
@@ -326,7 +317,7 @@ hspz_status hspz__cuda_finish(hspz__cuda_call *call, hspz__cuda_candidates *c,
     hspz_statistics *statistics = call->output->statistics;
     if (plan->count == 0)
         return HSPZ_OK;
-    double start = now();
+    double start = hspz__seconds();
     HSPZ__TRY(clear_own_counters(call));
     if (!plan->extended) {
         HSPZ__TRY(sort_by_diagonal(call, c, plan));
@@ -337,12 +328,12 @@ hspz_status hspz__cuda_finish(hspz__cuda_call *call, hspz__cuda_candidates *c,
     HSPZ__TRY(make_records(call, c, &s, &records));
     if (call->cuda->plan->dedup != HSPZ_DEDUP_LASTZ)
         statistics->gate_survivors += call->cuda->host_counters->survivors;
-    statistics->seconds_extend += now() - start;
+    statistics->seconds_extend += hspz__seconds() - start;
     if (records == 0)
         return HSPZ_OK;
-    start = now();
+    start = hspz__seconds();
     const double transfer = statistics->seconds_transfer;
     const hspz_status status = records_to_sink(call, c, plan, &s, records);
-    statistics->seconds_dedup += now() - start - (statistics->seconds_transfer - transfer);
+    statistics->seconds_dedup += hspz__seconds() - start - (statistics->seconds_transfer - transfer);
     return status;
 }

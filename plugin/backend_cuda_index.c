@@ -12,19 +12,10 @@
 #include "../kernels/cuda/primitives.h"
 
 #include <string.h>
-#include <time.h>
 
 #define DIRECT_BITS 24u /* up to here a direct table is small, and fastest */
 
 #define DO(what, step) HSPZ__TRY(hspz__cuda_check((step), (what), error))
-
-static double now(void)
-{
-    struct timespec t;
-    if (clock_gettime(CLOCK_MONOTONIC, &t) != 0)
-        return 0.0;
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- which form */
 
@@ -265,7 +256,7 @@ hspz_status hspz__cuda_import_index(hspz__cuda *cuda, const hspz_target *target,
                                     hspz_error *error)
 {
     hspz__cuda_target *t = &cuda->target;
-    const double start = now();
+    const double start = hspz__seconds();
     int compact = wants_compact(cuda, target->position_count);
     if (!compact) {
         const hspz_status status = allocate_direct(cuda, error);
@@ -282,7 +273,7 @@ hspz_status hspz__cuda_import_index(hspz__cuda *cuda, const hspz_target *target,
     HSPZ__TRY(hspz__cuda_allocate(cuda, &t->positions, target->position_count * sizeof(uint32_t),
                                   "target positions", error));
     HSPZ__TRY(hspz__cuda_upload(cuda, t->positions.start, target->positions, t->positions.bytes, error));
-    *transfer += now() - start;
+    *transfer += hspz__seconds() - start;
     t->index.positions = t->positions.start;
     t->index.count = (uint32_t)target->position_count;
     return HSPZ_OK;

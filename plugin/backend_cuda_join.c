@@ -12,21 +12,12 @@
 #include "../kernels/cuda/primitives.h"
 
 #include <string.h>
-#include <time.h>
 
 #define MOST_UNIT_WINDOWS ((uint64_t)1 << 28) /* the raw order has 28 bits for them */
 #define MOST_CHUNKS ((uint64_t)1 << 22)       /* of a unit; more are left to the seed pipeline */
 #define LEAST_CANDIDATES ((uint64_t)1 << 12)  /* with room for fewer it is not worth trying */
 
 #define DO(what, step) HSPZ__TRY(hspz__cuda_check((step), (what), call->error))
-
-static double now(void)
-{
-    struct timespec t;
-    if (clock_gettime(CLOCK_MONOTONIC, &t) != 0)
-        return 0.0;
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- labels */
 
@@ -111,12 +102,12 @@ static hspz_status run_unit(hspz__cuda_unit *u, needs *need, int *outcome)
     hspz__cuda *cuda = call->cuda;
     hspz_statistics *statistics = call->output->statistics;
     *outcome = TOO_LARGE;
-    double start = now();
+    double start = hspz__seconds();
     HSPZ__TRY(hspz__unit_sort(u));
     HSPZ__TRY(hspz__unit_count(u));
     HSPZ__TRY(hspz__cuda_read_counters(call));
-    statistics->seconds_query += now() - start;
-    start = now();
+    statistics->seconds_query += hspz__seconds() - start;
+    start = hspz__seconds();
     if (cuda->host_counters->refused != UINT64_MAX)
         return hspz__unit_refuse(u, cuda->host_counters->refused);
     const bool scoped = cuda->plan->dedup == HSPZ_DEDUP_CHUNK || cuda->plan->dedup == HSPZ_DEDUP_INTERVAL;
@@ -126,7 +117,7 @@ static hspz_status run_unit(hspz__cuda_unit *u, needs *need, int *outcome)
         return HSPZ_OK;
     }
     HSPZ__TRY(hspz__unit_join(u, &need->parts));
-    statistics->seconds_gate += now() - start;
+    statistics->seconds_gate += hspz__seconds() - start;
     const hspz__cuda_counters found = *cuda->host_counters;
     need->candidates = found.candidates;
     if (need->parts > u->part_capacity || found.candidates > u->candidates.capacity)

@@ -10,7 +10,6 @@
 #include "../kernels/cuda/primitives.h"
 
 #include <string.h>
-#include <time.h>
 
 #define FEW_RECORDS ((uint64_t)1 << 22)
 #define LAST_BITS 8u      /* of a query window: not sorted with the others */
@@ -19,14 +18,6 @@
 #define MOST_WINDOWS ((uint64_t)1 << 24)
 
 #define DO(what, step) HSPZ__TRY(hspz__cuda_check((step), (what), call->error))
-
-static double now(void)
-{
-    struct timespec t;
-    if (clock_gettime(CLOCK_MONOTONIC, &t) != 0)
-        return 0.0;
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- a unit */
 
@@ -181,33 +172,33 @@ static hspz_status try_unit(hspz__marks_run *run, hspz__cuda_unit *u, uint64_t *
         return HSPZ_OK;
     }
     HSPZ__TRY(reserved);
-    double start = now();
+    double start = hspz__seconds();
     HSPZ__TRY(hspz__unit_sort(u));
     u->join.layout = layout_of(run, u);
     HSPZ__TRY(hspz__unit_count(u));
     HSPZ__TRY(hspz__cuda_read_counters(call));
-    statistics->seconds_query += now() - start;
+    statistics->seconds_query += hspz__seconds() - start;
     const hspz__cuda_counters found = *call->cuda->host_counters;
     if (found.refused != UINT64_MAX)
         return hspz__unit_refuse(u, found.refused);
-    start = now();
+    start = hspz__seconds();
     uint64_t records = found.hits;
     int in = 0;
     HSPZ__TRY(run->near ? hspz__near_gather(run, u, place.last, capacity, &records, &in, outcome)
                         : gather_all(run, u, found.hits, capacity, &in, outcome));
-    statistics->seconds_expand += now() - start;
+    statistics->seconds_expand += hspz__seconds() - start;
     if (*outcome != HSPZ__MARKS_DONE)
         return HSPZ_OK;
     if (!place.silent) {
         hspz__unit_note(u, &found);
         HSPZ__TRY(note_batches(run, u, &found, place.ends_batch));
     }
-    start = now();
+    start = hspz__seconds();
     if (records > 0)
         HSPZ__TRY(walk_records(run, u, u->records[in], (uint32_t)records));
     if (run->near)
         hspz__near_end(run);
-    statistics->seconds_gate += now() - start;
+    statistics->seconds_gate += hspz__seconds() - start;
     if (place.silent)
         return HSPZ_OK;
     if (records == 0) {

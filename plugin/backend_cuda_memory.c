@@ -178,18 +178,10 @@ hspz__cuda_arena hspz__cuda_arena_of(const hspz__cuda *cuda)
 
 /* ---- waiting */
 
-static double now(void)
-{
-    struct timespec t;
-    if (clock_gettime(CLOCK_MONOTONIC, &t) != 0)
-        return 0.0;
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 hspz_status hspz__cuda_wait(hspz__cuda *cuda, cudaStream_t stream, uint64_t done, uint64_t total,
                             hspz_error *error)
 {
-    const double start = now();
+    const double start = hspz__seconds();
     double told = start;
     bool cancelled = false;
     for (;;) {
@@ -198,7 +190,7 @@ hspz_status hspz__cuda_wait(hspz__cuda *cuda, cudaStream_t stream, uint64_t done
             HSPZ__TRY(hspz__cuda_check(result, "the device failed at its work", error));
             break;
         }
-        const double time = now();
+        const double time = hspz__seconds();
         if (time - told > 0.2) {
             cancelled = hspz__cancelled(cuda->host, done, total) || cancelled;
             told = time;

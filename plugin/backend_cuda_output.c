@@ -8,20 +8,11 @@
 #include "backend_cuda.h"
 
 #include <string.h>
-#include <time.h>
 
 #define FEW ((uint64_t)1 << 16) /* segments that need not be thinned out yet */
 
 /* One device step of this file. */
 #define DO(what, step) HSPZ__TRY(hspz__cuda_check((step), (what), call->error))
-
-static double now(void)
-{
-    struct timespec t;
-    if (clock_gettime(CLOCK_MONOTONIC, &t) != 0)
-        return 0.0;
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static hspz_status no_memory(const hspz__cuda_call *call, hspz_status status)
 {
@@ -90,7 +81,7 @@ static hspz_status download(hspz__cuda_call *call, const hspz_hsp *records, uint
     hspz__cuda *cuda = call->cuda;
     const uint64_t most = HSPZ__STAGING / sizeof *records;
     for (uint64_t at = 0, turn = 0; at < count + most; at += most, turn ^= 1) {
-        double start = now();
+        double start = hspz__seconds();
         if (at < count) { /* this part starts on its way, then the one before is given out */
             const uint64_t length = count - at < most ? count - at : most;
             if (at > 0)
@@ -101,7 +92,7 @@ static hspz_status download(hspz__cuda_call *call, const hspz_hsp *records, uint
         } else {
             DO("copying HSPs", cudaEventSynchronize(cuda->event[turn ^ 1]));
         }
-        call->output->statistics->seconds_transfer += now() - start;
+        call->output->statistics->seconds_transfer += hspz__seconds() - start;
         if (at > 0) {
             const uint64_t length = count - (at - most) < most ? count - (at - most) : most;
             HSPZ__TRY(give(call, (const hspz_hsp *)(void *)cuda->download[turn ^ 1], length, piece));
@@ -142,7 +133,7 @@ hspz_status hspz__cuda_output(hspz__cuda_call *call, const hspz_hsp *records, ui
 
 hspz_status hspz__cuda_merge_pieces(hspz__cuda_call *call)
 {
-    const double start = now();
+    const double start = hspz__seconds();
     hspz__found_list *list = &call->pieces;
     call->pieces_thinned = 0;
     if (list->count == 0)
@@ -151,7 +142,7 @@ hspz_status hspz__cuda_merge_pieces(hspz__cuda_call *call)
     if (call->cuda->plan->dedup == HSPZ_DEDUP_INTERVAL)
         HSPZ__TRY(no_memory(call, hspz__dedup_interval(list, call->cuda->host, &call->seen)));
     const hspz_status status = give_list(call, list);
-    call->output->statistics->seconds_dedup += now() - start;
+    call->output->statistics->seconds_dedup += hspz__seconds() - start;
     return status;
 }
 

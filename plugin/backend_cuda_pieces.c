@@ -8,17 +8,8 @@
 #include "../kernels/cuda/primitives.h"
 
 #include <string.h>
-#include <time.h>
 
 #define DO(what, step) HSPZ__TRY(hspz__cuda_check((step), (what), call->error))
-
-static double now(void)
-{
-    struct timespec t;
-    if (clock_gettime(CLOCK_MONOTONIC, &t) != 0)
-        return 0.0;
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- steps C.4, C.5 and D: a piece of hits to candidates */
 
@@ -228,20 +219,20 @@ hspz_status hspz__seeds_work_hits(hspz__seed_run *run, uint64_t first, uint64_t 
     const uint32_t dedup = call->cuda->plan->dedup;
     for (uint64_t at = first; at < end; at += run->piece_hits) {
         const uint32_t count = end - at < run->piece_hits ? (uint32_t)(end - at) : (uint32_t)run->piece_hits;
-        double start = now();
+        double start = hspz__seconds();
         HSPZ__TRY(expand(run, at, count));
         HSPZ__TRY(hspz__cuda_wait(call->cuda, call->cuda->stream, call->done, call->total, call->error));
-        statistics->seconds_expand += now() - start;
-        start = now();
+        statistics->seconds_expand += hspz__seconds() - start;
+        start = hspz__seconds();
         if (dedup == HSPZ_DEDUP_LASTZ) {
             HSPZ__TRY(walk_slots(run, (uint32_t)at, count));
-            statistics->seconds_gate += now() - start;
+            statistics->seconds_gate += hspz__seconds() - start;
             HSPZ__TRY(hspz__seeds_finish(run));
             continue;
         }
         HSPZ__TRY(gate_anchors(run, count));
         HSPZ__TRY(emit(run, (uint32_t)at, count));
-        statistics->seconds_gate += now() - start;
+        statistics->seconds_gate += hspz__seconds() - start;
     }
     return HSPZ_OK;
 }

@@ -14,7 +14,6 @@
 #include "../kernels/cuda/primitives.h"
 
 #include <string.h>
-#include <time.h>
 
 #define PART_SEEDS ((uint64_t)1 << 24)
 #define PIECE_HITS ((uint64_t)1 << 23)
@@ -24,14 +23,6 @@
     ((uint64_t)1 << 12) /* of a piece, candidates, seeds of a part: less saves no memory worth naming */
 
 #define DO(what, step) HSPZ__TRY(hspz__cuda_check((step), (what), call->error))
-
-static double now(void)
-{
-    struct timespec t;
-    if (clock_gettime(CLOCK_MONOTONIC, &t) != 0)
-        return 0.0;
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- buffers */
 
@@ -323,9 +314,9 @@ static hspz_status work_batch(hspz__seed_run *run)
     hspz_statistics *statistics = call->output->statistics;
     const uint64_t max_hits = call->cuda->plan->max_hits;
     uint64_t hits = 0;
-    double start = now();
+    double start = hspz__seconds();
     HSPZ__TRY(count_batch(run, &hits));
-    statistics->seconds_expand += now() - start;
+    statistics->seconds_expand += hspz__seconds() - start;
     walk_state walk = {.limit = max_hits, .chunks = hits / max_hits + 1};
     if (call->cuda->plan->dedup == HSPZ_DEDUP_LASTZ)
         walk.chunks = 1; /* chunks do not show */
@@ -333,10 +324,10 @@ static hspz_status work_batch(hspz__seed_run *run)
     uint64_t base = 0;
     for (uint64_t first = 0; first < run->from.count; first += run->part_seeds) {
         const uint64_t left = run->from.count - first;
-        start = now();
+        start = hspz__seconds();
         if (!one_part)
             HSPZ__TRY(count_part(run, first, left < run->part_seeds ? left : run->part_seeds, base, 0));
-        statistics->seconds_expand += now() - start;
+        statistics->seconds_expand += hspz__seconds() - start;
         HSPZ__TRY(work_part(run, &walk));
         base += run->now.hits;
     }

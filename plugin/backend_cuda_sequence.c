@@ -10,15 +10,6 @@
 #include "../kernels/cuda/index.h"
 
 #include <string.h>
-#include <time.h>
-
-static double now(void)
-{
-    struct timespec t;
-    if (clock_gettime(CLOCK_MONOTONIC, &t) != 0)
-        return 0.0;
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- sequences */
 
@@ -66,9 +57,9 @@ static hspz_status encode(hspz__cuda *cuda, const char *what, const uint8_t *bas
                                  error));
     uint8_t *ascii = cuda->ascii.start;
     unsigned long long *on_device = (unsigned long long *)(void *)(ascii + place);
-    const double start = now();
+    const double start = hspz__seconds();
     HSPZ__TRY(hspz__cuda_upload(cuda, ascii, bases, length, error));
-    *transfer += now() - start;
+    *transfer += hspz__seconds() - start;
     HSPZ__TRY(hspz__cuda_check(cudaMemsetAsync(on_device, 0xff, sizeof notes, cuda->upload_stream),
                                "encoding", error));
     HSPZ__TRY(
@@ -175,7 +166,7 @@ hspz_status hspz__cuda_set_target(hspz__cuda *cuda, const hspz_target *target, h
                                   hspz_error *error)
 {
     double transfer = 0.0;
-    const double start = now();
+    const double start = hspz__seconds();
     hspz_status status = set_target(cuda, target, &transfer, error);
     if (status == HSPZ_E_DEVICE_MEMORY && (cuda->arena.bytes > 0 || cuda->ascii.bytes > 0)) {
         hspz__cuda_clear_target(cuda); /* the arena of earlier work may be what is missing */
@@ -185,7 +176,7 @@ hspz_status hspz__cuda_set_target(hspz__cuda *cuda, const hspz_target *target, h
         status = set_target(cuda, target, &transfer, error);
     }
     statistics->seconds_transfer += transfer;
-    statistics->seconds_index += now() - start - transfer;
+    statistics->seconds_index += hspz__seconds() - start - transfer;
     if (status == HSPZ_OK)
         statistics->target_positions += cuda->target.index.count;
     else
@@ -261,7 +252,7 @@ hspz_status hspz__cuda_set_query(hspz__cuda *cuda, uint32_t slot, const hspz_que
                                  hspz_statistics *statistics, hspz_error *error)
 {
     double transfer = 0.0;
-    const double start = now();
+    const double start = hspz__seconds();
     hspz_status status = set_query(cuda, slot, query, &transfer, error);
     if (status == HSPZ_E_DEVICE_MEMORY) { /* the arena plans anew with what is left */
         hspz__cuda_clear_query(cuda, slot);
@@ -272,7 +263,7 @@ hspz_status hspz__cuda_set_query(hspz__cuda *cuda, uint32_t slot, const hspz_que
         pthread_mutex_unlock(&cuda->work);
     }
     statistics->seconds_transfer += transfer;
-    statistics->seconds_query += now() - start - transfer;
+    statistics->seconds_query += hspz__seconds() - start - transfer;
     if (status == HSPZ_OK)
         note_query(cuda, &cuda->query[slot]);
     else

@@ -169,8 +169,8 @@ hspz_status hspz__result_raw(hspz__result *result);
 /* Hands `found` out as it stands and empties it. */
 hspz_status hspz__result_give(hspz__result *result);
 
-/* A stable radix sort of `count` keys by the bits from `shift` up; returns the array that holds the result, `keys` or `spare`. */
-uint64_t *hspz__sort_keys(uint64_t *keys, uint64_t *spare, uint64_t count, uint32_t shift);
+/* A stable radix sort of `count` keys; returns the array that holds the result, `keys` or `spare`. */
+uint64_t *hspz__sort_keys(uint64_t *keys, uint64_t *spare, uint64_t count);
 
 /* ---- the levels */
 

@@ -4,22 +4,13 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-static double now(void)
-{
-    struct timespec t;
-    if (clock_gettime(CLOCK_MONOTONIC, &t) != 0)
-        return 0.0;
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 void hspz__engine_call_begin(hspz__engine_call *c)
 {
     memset(c, 0, sizeof *c);
     c->error.struct_size = sizeof c->error;
     c->statistics.struct_size = sizeof c->statistics;
-    c->start = now();
+    c->start = hspz__seconds();
 }
 
 void hspz__give(void *to, const void *from, uint32_t size)
@@ -59,7 +50,7 @@ static void add_statistics(hspz_statistics *sum, const hspz_statistics *part)
 hspz_status hspz__engine_call_finish(hspz_engine *engine, hspz__engine_call *c, hspz_status status,
                                      hspz_error *error)
 {
-    c->statistics.seconds_total = now() - c->start;
+    c->statistics.seconds_total = hspz__seconds() - c->start;
     if (status != HSPZ_OK && c->error.status == HSPZ_OK) /* a path that gave no sentence of its own */
         hspz__fail(&c->error, status, "status %d", status);
     pthread_mutex_lock(&engine->lock);

@@ -86,7 +86,7 @@ static hspz_status work_bucket(extension *e, worker_state *w, uint64_t bucket)
     uint64_t *spare = hspz__scratch_get(&w->spare, e->call->cpu->host, e->largest, sizeof *spare);
     if (spare == NULL)
         return HSPZ_E_MEMORY;
-    const uint64_t *sorted = hspz__sort_keys(keys, spare, n, 0);
+    const uint64_t *sorted = hspz__sort_keys(keys, spare, n);
     hspz__reach *right = (hspz__reach *)(void *)(sorted == keys ? spare : keys);
     hspz_status status = HSPZ_OK;
     uint64_t end = 0;

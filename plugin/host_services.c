@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #define HEADER 64u /* keeps the 64-byte alignment promised to callers */
 #define HUGE_PAGE (UINT64_C(1) << 21)
@@ -167,4 +168,12 @@ hspz_status hspz__fail(hspz_error *error, hspz_status status, const char *format
     vsnprintf(full.text, sizeof full.text, format, arguments);
     va_end(arguments);
     return hspz__fail_as(error, &full);
+}
+
+double hspz__seconds(void)
+{
+    struct timespec t;
+    if (clock_gettime(CLOCK_MONOTONIC, &t) != 0)
+        return 0.0;
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }

@@ -14,7 +14,7 @@
 
 typedef struct hspz__host {
     hspz_host_services services;
-    _Atomic uint64_t bytes_now;  /* host memory held through hspz__alloc */
+    _Atomic uint64_t bytes_now; /* host memory held through hspz__alloc */
     _Atomic uint64_t bytes_peak;
 } hspz__host;
 
@@ -45,5 +45,8 @@ hspz_status hspz__fail(hspz_error *error, hspz_status status, const char *format
     __attribute__((format(printf, 3, 4)));
 /* The same with what `from` says, device code included; a host's shorter struct is filled as far as it goes. */
 hspz_status hspz__fail_as(hspz_error *error, const hspz_error *from);
+
+/* Seconds of a monotonic clock. [any] */
+double hspz__seconds(void);
 
 #endif

@@ -42,14 +42,6 @@ struct hspz__pool {
     worker workers[];
 };
 
-double hspz__seconds(void)
-{
-    struct timespec t;
-    if (clock_gettime(CLOCK_MONOTONIC, &t) != 0)
-        return 0.0;
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 uint32_t hspz__allowed_threads(void)
 {
     cpu_set_t set;

@@ -43,7 +43,4 @@ typedef hspz_status hspz__work(void *context, uint32_t worker, uint64_t item);
 hspz_status hspz__pool_run(hspz__pool *pool, uint64_t items, hspz__work *work, void *context,
                            hspz__pulse *pulse);
 
-/* Seconds of a monotonic clock. [any] */
-double hspz__seconds(void);
-
 #endif

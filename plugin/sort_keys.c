@@ -22,13 +22,13 @@ static void sort_pass(const uint64_t *from, uint64_t *to, uint64_t n, uint32_t s
 }
 
 /* Bits in which all keys agree cost nothing. */
-uint64_t *hspz__sort_keys(uint64_t *keys, uint64_t *spare, uint64_t count, uint32_t shift)
+uint64_t *hspz__sort_keys(uint64_t *keys, uint64_t *spare, uint64_t count)
 {
     if (count <= 32) {
         for (uint64_t i = 1; i < count; i++) {
             const uint64_t key = keys[i];
             uint64_t j = i;
-            for (; j > 0 && keys[j - 1] >> shift > key >> shift; j--)
+            for (; j > 0 && keys[j - 1] > key; j--)
                 keys[j] = keys[j - 1];
             keys[j] = key;
         }
@@ -38,7 +38,7 @@ uint64_t *hspz__sort_keys(uint64_t *keys, uint64_t *spare, uint64_t count, uint3
     for (uint64_t i = 1; i < count; i++)
         differ |= keys[i] ^ keys[0];
     const uint32_t width = count < 2048 ? 7 : 11;
-    for (; shift < 64 && differ >> shift != 0; shift += width) {
+    for (uint32_t shift = 0; shift < 64 && differ >> shift != 0; shift += width) {
         shift += (uint32_t)__builtin_ctzll(differ >> shift);
         sort_pass(keys, spare, count, shift, shift + width > 64 ? 64 - shift : width);
         uint64_t *swap = keys;
