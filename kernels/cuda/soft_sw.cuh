@@ -234,6 +234,8 @@ cudaError_t hspz__soft_small(const hspz__soft_kernel *k, unsigned char *flags, v
                              cudaStream_t stream);
 /* Scores alone, of many problems of 32 x 32 aligned to 16 bytes; flags as small. */
 cudaError_t hspz__soft_stream(const hspz__soft_kernel *k, unsigned char *flags, cudaStream_t stream);
+/* The same with gradients, aligned too. */
+cudaError_t hspz__soft_gradient(const hspz__soft_kernel *k, unsigned char *flags, cudaStream_t stream);
 cudaError_t hspz__soft_large(const hspz__soft_kernel *k, const unsigned char *flags, void *area,
                              cudaStream_t stream);
 /* Bytes of the area. */

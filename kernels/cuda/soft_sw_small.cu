@@ -239,6 +239,8 @@ static cudaError_t launch_any(const hspz__soft_kernel *k, unsigned char *flags, 
                     : launch_few<BACKWARD, false>(k, area, stream);
     if (full && !BACKWARD)
         return hspz__soft_stream(k, flags, stream);
+    if (full && (uintptr_t)k->gradient % 16 == 0)
+        return hspz__soft_gradient(k, flags, stream);
     return full ? launch<BACKWARD, true>(k, flags, stream) : launch<BACKWARD, false>(k, flags, stream);
 }
 
