@@ -131,6 +131,16 @@ typedef struct hspz__extension {
 hspz_status hspz__extend(hspz__call *call, hspz__anchors *lists, uint32_t count, const hspz__extension *how,
                          hspz__found_list *found);
 
+/* What target and query position score against each other. */
+static inline int32_t hspz__pair_score(const hspz__call *call, uint64_t target, uint64_t query)
+{
+    return call->cpu->symbols
+        .score[hspz__symbol_at(&call->cpu->target, target)][hspz__symbol_at(call->query, query)];
+}
+/* The same for 64 pairs from (target, query) on, of which at least one lies in both sequences; entries of pairs that do not are
+ * meaningless. */
+void hspz__pair_scores(const hspz__call *call, int64_t target, int64_t query, int32_t score[64]);
+
 /* One anchor by itself: right and left extents of SPEC section 6; the left scan stays at or after `query_floor`. */
 typedef struct hspz__side {
     int64_t score;

@@ -54,31 +54,45 @@ INLINE hspz_status push(hspz__records *records, hspz__host *host, int64_t level,
     return HSPZ_OK;
 }
 
+/* The scores around query position p: score[p & 63] is its own. */
+INLINE const int32_t *scores_around(hspz__diagonal *d, int64_t p)
+{
+    const int64_t window = p & ~INT64_C(63);
+    if (d->window != window) {
+        hspz__pair_scores(d->call, window + d->shift, window, d->score);
+        d->window = window;
+    }
+    return d->score;
+}
+
 /* Walks from query position `from` to `to` (exclusive) in steps of `step` = +1 or -1; records passed go to d->fresh. */
 INLINE hspz_status walk_on(hspz__diagonal *d, walk *w, int64_t from, int64_t to, int64_t step)
 {
     const hspz__call *call = d->call;
-    const uint8_t *query = call->query->classes;
-    const uint8_t *target = call->cpu->target.classes + d->shift;
-    const int32_t(*score)[HSPZ__SYMBOL_ROW] = call->cpu->symbols.score;
     const int64_t xdrop = call->cpu->plan->xdrop;
     int64_t sum = 0, best = 0, dip = 0, at = -1;
-    for (int64_t p = from; p != to; p += step) {
-        sum += score[target[p]][query[p]];
-        if (sum > best) {
-            if (dip < best) {
-                hspz_status status = push(&d->fresh, call->cpu->host, best, at, dip);
-                if (status != HSPZ_OK)
-                    return status;
-            }
-            best = sum;
-            dip = sum;
-            at = p;
-        } else if (sum < dip) {
-            dip = sum;
-            if (best - sum > xdrop) {
-                w->ended = true;
-                break;
+    for (int64_t p = from, edge; p != to && !w->ended; p = edge) {
+        const int32_t *score = scores_around(d, p);
+        edge = step > 0 ? (p | 63) + 1 : (p & ~INT64_C(63)) - 1;
+        if (step > 0 ? edge > to : edge < to)
+            edge = to;
+        for (; p != edge; p += step) {
+            sum += score[p & 63];
+            if (sum > best) {
+                if (dip < best) {
+                    hspz_status status = push(&d->fresh, call->cpu->host, best, at, dip);
+                    if (status != HSPZ_OK)
+                        return status;
+                }
+                best = sum;
+                dip = sum;
+                at = p;
+            } else if (sum < dip) {
+                dip = sum;
+                if (best - sum > xdrop) {
+                    w->ended = true;
+                    break;
+                }
             }
         }
     }
@@ -157,9 +171,7 @@ INLINE bool next_door(hspz__diagonal *d, int64_t from, int64_t step, hspz__reach
     if (from + step != d->next || d->first || d->chain.count == 0 ||
         d->chain.items[d->chain.count - 1].level <= d->frame)
         return false;
-    const hspz__call *call = d->call;
-    const int64_t gain =
-        call->cpu->symbols.score[call->cpu->target.classes[from + d->shift]][call->query->classes[from]];
+    const int64_t gain = scores_around(d, from)[from & 63];
     if (gain <= 0)
         return false;
     d->frame -= gain;
@@ -174,6 +186,7 @@ void hspz__diagonal_start_right(hspz__diagonal *d, const hspz__call *call, int64
     const int64_t target_length = (int64_t)call->cpu->target.length;
     d->call = call;
     d->shift = shift;
+    d->window = INT64_MIN;
     d->first = true;
     d->frame = 0;
     d->next = target_length - shift < query_length ? target_length - shift : query_length;
@@ -184,6 +197,7 @@ void hspz__diagonal_start_left(hspz__diagonal *d, const hspz__call *call, int64_
 {
     d->call = call;
     d->shift = shift;
+    d->window = INT64_MIN;
     d->first = true;
     d->frame = 0;
     d->next = (shift < 0 ? -shift : 0) - 1;

@@ -33,6 +33,8 @@ typedef struct hspz__diagonal {
     int64_t frame,
         next; /* sum at the start of the scan of the anchor before, and its query position in walking order */
     hspz__records chain, fresh;
+    int64_t window; /* the query positions from here on are scored */
+    int32_t score[64];
 } hspz__diagonal;
 
 /* Begins the pass to the right, or to the left. */

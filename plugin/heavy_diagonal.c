@@ -22,22 +22,34 @@ static void bounds(const hspz__heavy *h, int64_t *begin, int64_t *end)
 
 static int64_t gain_at(const hspz__heavy *h, int64_t q)
 {
-    const hspz__cpu *cpu = h->call->cpu;
-    return cpu->symbols.score[cpu->target.classes[q + h->shift]][h->call->query->classes[q]];
+    return hspz__pair_score(h->call, (uint64_t)(q + h->shift), (uint64_t)q);
 }
 
-/* Sum of the scores of [from, to) as far as the diagonal goes; *least is the smallest of them, 0 where it does not. */
-static int64_t sum_of(const hspz__heavy *h, int64_t from, int64_t to, int64_t *least)
+/* Sum of the scores of [from, to), at most 64 of them, as far as the diagonal goes; *least is the smallest of them, 0 where it does not. */
+static int64_t sum_within(const hspz__heavy *h, int64_t from, int64_t to, int64_t *least)
 {
     int64_t begin, end, sum = 0;
     bounds(h, &begin, &end);
     *least = from < begin || to > end ? 0 : INT64_MAX;
-    for (int64_t q = from < begin ? begin : from; q < to && q < end; q++) {
-        const int64_t gain = gain_at(h, q);
-        sum += gain;
-        if (gain < *least)
-            *least = gain;
+    begin = from < begin ? begin : from;
+    end = to < end ? to : end;
+    if (begin >= end)
+        return 0;
+    int32_t score[64];
+    hspz__pair_scores(h->call, begin + h->shift, begin, score);
+    for (int64_t i = 0; i < end - begin; i++) {
+        sum += score[i];
+        if (score[i] < *least)
+            *least = score[i];
     }
+    return sum;
+}
+
+static int64_t sum_of(const hspz__heavy *h, int64_t from, int64_t to)
+{
+    int64_t sum = 0, least;
+    for (; from < to; from += 64)
+        sum += sum_within(h, from, to - from < 64 ? to : from + 64, &least);
     return sum;
 }
 
@@ -53,7 +65,7 @@ hspz_status hspz__heavy_start(hspz__heavy *h)
     for (uint64_t word = 0; word < h->words; word++) {
         const int64_t from = place_of(h, word);
         int64_t least;
-        h->sums[word + 1] = h->sums[word] + sum_of(h, from, from + 64, &least);
+        h->sums[word + 1] = h->sums[word] + sum_within(h, from, from + 64, &least);
         h->rising[word] = least > 0;
     }
     return HSPZ_OK;
@@ -63,13 +75,12 @@ hspz_status hspz__heavy_start(hspz__heavy *h)
 static int64_t sum_before(const hspz__heavy *h, uint32_t q)
 {
     const int64_t first = (int64_t)h->first, end = place_of(h, h->words);
-    int64_t least;
     if (q < first)
-        return -sum_of(h, q, first, &least);
+        return -sum_of(h, q, first);
     if (q >= end)
-        return h->sums[h->words] + sum_of(h, end, q, &least);
+        return h->sums[h->words] + sum_of(h, end, q);
     const uint64_t word = (uint64_t)(q - first) / 64;
-    return h->sums[word] + sum_of(h, place_of(h, word), q, &least);
+    return h->sums[word] + sum_of(h, place_of(h, word), q);
 }
 
 /* ---- passes */

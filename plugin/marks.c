@@ -24,10 +24,10 @@ static void enter_record(marker *m, uint64_t at)
         return;
     const hspz__sequence *query = m->call->query;
     m->record_begin = at;
-    while (m->record_begin > 0 && query->classes[m->record_begin - 1] != HSPZ__SEPARATOR)
+    while (m->record_begin > 0 && hspz__symbol_at(query, m->record_begin - 1) != HSPZ__SEPARATOR)
         m->record_begin--;
     m->record_end = at;
-    while (m->record_end < query->length && query->classes[m->record_end] != HSPZ__SEPARATOR)
+    while (m->record_end < query->length && hspz__symbol_at(query, m->record_end) != HSPZ__SEPARATOR)
         m->record_end++;
     m->record_end++; /* the separator counts to the record before it */
     memset(m->marks, 0, SLOTS * sizeof *m->marks);

@@ -1,14 +1,15 @@
 /* sequence.c -- encoding a block; see sequence.h.
  *
- * Idea: pieces of 64 Ki bases are independent items for the pool: bytes to classes (or classes to reversed classes), classes to two bits
- * and to the bitmap of special symbols. The few risky symbols are spread over their neighbourhood afterwards.
+ * Idea: pieces of 64 Ki bases are independent items for the pool, worked in parts that stay in the cache: bytes to symbols, symbols to two
+ * bits and to the bitmap of special ones. A reverse complement is made of the forward strand's bits, 64 bases at a time. The few risky
+ * symbols are spread over their neighbourhood afterwards.
  */
 #include "sequence.h"
 
 #include <string.h>
 
-#define PIECE 65536u /* bases an item; a multiple of 256 */
-#define TAIL 64u
+#define PIECE 65536u /* bases an item */
+#define PART 4096u   /* bases at a time; both are multiples of 64 */
 
 /* A context reaches this far from an anchor: see kernels/cpu/kernels.h. */
 #define REACH 192u
@@ -21,7 +22,7 @@ typedef struct encoding {
     _Atomic uint64_t bad; /* least offset of an unusable byte */
     const hspz__symbols *symbols;
     const hspz__cpu_kernels *kernels;
-    _Atomic uint32_t seen; /* special classes that occur */
+    _Atomic uint32_t seen; /* special symbols that occur */
 } encoding;
 
 static uint8_t random_code(uint64_t multiplier, uint64_t position)
@@ -32,52 +33,94 @@ static uint8_t random_code(uint64_t multiplier, uint64_t position)
     return (uint8_t)(x >> 62);
 }
 
-/* Special symbols among 64 bases at `at` get their pseudo-random codes; returns which classes they are. */
-static uint32_t code_special(const encoding *e, uint64_t at, uint64_t special, uint8_t packed[16])
+/* What the special ones among 64 bases at `at` are goes into `symbols`, and they get their pseudo-random codes. Returns which occur. */
+static uint32_t store_special(const encoding *e, uint64_t at, const uint8_t symbols[64])
 {
     uint32_t seen = 0;
-    for (; special != 0; special &= special - 1) {
-        const uint32_t i = (uint32_t)__builtin_ctzll(special), shift = 2 * (i % 4);
+    uint8_t *packed = e->sequence->packed + (HSPZ__PACKED_MARGIN + at) / 4;
+    uint8_t *out = e->sequence->symbols + at / 2;
+    for (uint32_t k = 0; k < 32; k++)
+        out[k] = (uint8_t)(((symbols[2 * k] - HSPZ__LOWER) & 15u) | ((symbols[2 * k + 1] - HSPZ__LOWER) & 15u)
+                                                                        << 4);
+    for (uint64_t rest = e->sequence->special[at / 64]; rest != 0; rest &= rest - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctzll(rest), shift = 2 * (i % 4);
         const uint32_t code = random_code(e->multiplier, at + i);
         packed[i / 4] = (uint8_t)((packed[i / 4] & ~(3u << shift)) | code << shift);
-        seen |= 1u << (e->sequence->classes[at + i] & 31u);
+        seen |= 1u << (symbols[i] & 31u);
     }
     return seen;
 }
 
-/* Classes of [begin, end), which are in place, into `packed` and `special`. `begin` is a multiple of 64. */
-static void pack_piece(encoding *e, uint64_t begin, uint64_t end)
-{
-    hspz__sequence *s = e->sequence;
-    uint32_t seen = 0;
-    for (uint64_t i = begin; i < end; i += 64) {
-        uint8_t *packed = s->packed + (HSPZ__PACKED_MARGIN + i) / 4;
-        s->special[i / 64] = e->kernels->pack(s->classes + i, packed);
-        if (s->special[i / 64] != 0)
-            seen |= code_special(e, i, s->special[i / 64], packed);
-    }
-    atomic_fetch_or(&e->seen, seen);
-}
+/* ---- from bytes */
 
-static void read_bases(encoding *e, uint64_t begin, uint64_t end)
+static void note_bad(encoding *e, const uint8_t *symbols, uint64_t at)
 {
-    uint8_t *classes = e->sequence->classes;
-    if ((e->kernels->translate(e->symbols->of_byte, e->bases + begin, end - begin, classes + begin) &
-         0x80u) == 0)
-        return;
-    uint64_t at = begin;
-    while (classes[at] != 0xff)
+    while (*symbols != 0xff) {
+        symbols++;
         at++;
+    }
     uint64_t least = atomic_load(&e->bad);
     while (at < least && !atomic_compare_exchange_weak(&e->bad, &least, at))
         ;
 }
 
-static void read_reversed(encoding *e, uint64_t begin, uint64_t end)
+static uint32_t read_part(encoding *e, uint64_t at, uint64_t count)
 {
-    const uint8_t *last = e->forward->classes + (e->forward->length - 1 - begin);
-    e->kernels->translate_back(e->symbols->complement, last, end - begin, e->sequence->classes + begin);
+    hspz__sequence *s = e->sequence;
+    uint8_t symbols[PART];
+    uint32_t seen = 0;
+    if ((e->kernels->translate(e->symbols->of_byte, e->bases + at, count, symbols) & 0x80u) != 0)
+        note_bad(e, symbols, at);
+    memset(symbols + count, HSPZ__SEPARATOR, -count % 64); /* the last word reaches beyond the end */
+    for (uint64_t i = 0; i < count; i += 64) {
+        const uint64_t special =
+            e->kernels->pack(symbols + i, s->packed + (HSPZ__PACKED_MARGIN + at + i) / 4);
+        s->special[(at + i) / 64] = special;
+        if (special != 0)
+            seen |= store_special(e, at + i, symbols + i);
+    }
+    return seen;
 }
+
+/* ---- from the other strand */
+
+/* 32 bases backwards, complemented: A and T, C and G have codes that sum up to three. */
+static uint64_t reverse_word(uint64_t word)
+{
+    word = __builtin_bswap64(~word);
+    word = (word >> 4 & UINT64_C(0x0f0f0f0f0f0f0f0f)) | (word & UINT64_C(0x0f0f0f0f0f0f0f0f)) << 4;
+    return (word >> 2 & UINT64_C(0x3333333333333333)) | (word & UINT64_C(0x3333333333333333)) << 2;
+}
+
+static uint64_t reverse_bits(uint64_t word)
+{
+    word = ~reverse_word(word);
+    return (word >> 1 & UINT64_C(0x5555555555555555)) | (word & UINT64_C(0x5555555555555555)) << 1;
+}
+
+/* 64 bases at `at`: those of the forward strand that end at its position length - 1 - at. */
+static uint32_t reverse_group(encoding *e, uint64_t at)
+{
+    hspz__sequence *s = e->sequence;
+    const int64_t from = (int64_t)s->length - 64 - (int64_t)at;
+    const uint64_t packed_from = (uint64_t)(from + (int64_t)HSPZ__PACKED_MARGIN);
+    const uint64_t words[2] = {reverse_word(hspz__packed_word(e->forward->packed, packed_from + 32)),
+                               reverse_word(hspz__packed_word(e->forward->packed, packed_from))};
+    memcpy(s->packed + (HSPZ__PACKED_MARGIN + at) / 4, words, sizeof words);
+    const uint64_t special = reverse_bits(hspz__special_bits(e->forward, from));
+    s->special[at / 64] = from < 0 ? special | ~UINT64_C(0) << (64 + from) : special;
+    if (s->special[at / 64] == 0)
+        return 0;
+    uint8_t symbols[64];
+    memset(symbols, HSPZ__SEPARATOR, sizeof symbols);
+    for (uint64_t rest = special; rest != 0; rest &= rest - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctzll(rest);
+        symbols[i] = e->symbols->complement[hspz__symbol_at(e->forward, s->length - 1 - at - i)];
+    }
+    return store_special(e, at, symbols);
+}
+
+/* ---- all of it */
 
 static hspz_status encode_piece(void *context, uint32_t worker, uint64_t item)
 {
@@ -86,11 +129,14 @@ static hspz_status encode_piece(void *context, uint32_t worker, uint64_t item)
     const uint64_t length = e->sequence->length;
     const uint64_t begin = item * PIECE;
     const uint64_t end = length - begin < PIECE ? length : begin + PIECE;
+    uint32_t seen = 0;
     if (e->bases != NULL)
-        read_bases(e, begin, end);
+        for (uint64_t at = begin; at < end; at += PART)
+            seen |= read_part(e, at, end - at < PART ? end - at : PART);
     else
-        read_reversed(e, begin, end);
-    pack_piece(e, begin, end); /* the last word reaches into the separators after the end */
+        for (uint64_t at = begin; at < end; at += 64)
+            seen |= reverse_group(e, at);
+    atomic_fetch_or(&e->seen, seen);
     return HSPZ_OK;
 }
 
@@ -123,7 +169,7 @@ static hspz_status spread_risk(encoding *e, hspz__host *host)
             i |= 63;
             continue;
         }
-        if ((risky >> s->classes[i] & 1u) == 0)
+        if ((s->special[i / 64] >> (i % 64) & 1) == 0 || (risky >> hspz__symbol_at(s, i) & 1u) == 0)
             continue;
         uint64_t first = i >= REACH ? (i - REACH) / 64 : 0;
         uint64_t last = (i + REACH) / 64 < blocks ? (i + REACH) / 64 : blocks - 1;
@@ -140,14 +186,13 @@ static hspz_status encode(encoding *e, hspz__host *host, hspz__pool *pool, uint6
     const uint64_t rounded = (length + 63) / 64 * 64;
     e->multiplier = salt != 0 ? UINT64_C(0xd1342543de82ef95) : UINT64_C(0x9e3779b97f4a7c15);
     *s = (hspz__sequence){.length = length};
-    s->classes = hspz__alloc(host, rounded + TAIL, 1);
     s->packed = hspz__alloc(host, rounded / 4 + HSPZ__PACKED_MARGIN / 2 + 64, 1);
     s->special = hspz__alloc(host, rounded / 64 + 2, sizeof *s->special);
+    s->symbols = hspz__alloc(host, rounded / 2, 1);
     hspz_status status = HSPZ_OK;
-    if (s->classes == NULL || s->packed == NULL || s->special == NULL) {
+    if (s->packed == NULL || s->special == NULL || s->symbols == NULL) {
         status = HSPZ_E_MEMORY;
     } else {
-        memset(s->classes + length, HSPZ__SEPARATOR, rounded + TAIL - length);
         memset(s->special + rounded / 64, 0xff, 2 * sizeof *s->special);
         memset(s->packed + rounded / 4 + HSPZ__PACKED_MARGIN / 2, 0, 64);
         atomic_init(&e->bad, UINT64_MAX);
@@ -187,7 +232,7 @@ hspz_status hspz__sequence_reverse(hspz__sequence *sequence, hspz__host *host, h
 
 void hspz__sequence_free(hspz__sequence *sequence, hspz__host *host)
 {
-    hspz__free(host, sequence->classes);
+    hspz__free(host, sequence->symbols);
     hspz__free(host, sequence->packed);
     hspz__free(host, sequence->special);
     hspz__free(host, sequence->risky);

@@ -244,15 +244,15 @@ hspz_status hspz__stream_anchors(hspz__call *call, const hspz_anchor_batch *batc
 uint64_t hspz__query_seeds(const hspz__call *call, uint64_t begin, uint64_t end, uint64_t *seeds)
 {
     const hspz__plan *plan = call->cpu->plan;
-    const uint8_t *classes = call->query->classes;
     uint64_t count = 0;
     for (uint64_t p = begin; p < end; p++) {
         const uint64_t valid = hspz__valid_windows(call->query, plan->pattern_length, p & ~UINT64_C(63));
         if ((valid >> (p & 63) & 1) == 0)
             continue;
+        const uint64_t window = hspz__packed_word(call->query->packed, p + HSPZ__PACKED_MARGIN);
         uint64_t word = 0;
         for (uint32_t i = 0; i < plan->care_count; i++)
-            word |= (uint64_t)(classes[p + plan->care_offset[i]] & ((1u << plan->care_bits[i]) - 1))
+            word |= (window >> (2 * plan->care_offset[i]) & ((1u << plan->care_bits[i]) - 1))
                     << plan->care_shift[i];
         for (uint32_t v = 0; v < plan->variant_count; v++)
             seeds[count++] = (word ^ plan->variant_mask[v]) << 32 | p;

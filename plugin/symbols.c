@@ -40,6 +40,8 @@ void hspz__symbols_init(hspz__symbols *s, const hspz__plan *plan)
             const bool two_letters = t >= HSPZ__CLASSES && q >= HSPZ__CLASSES && t != q;
             s->score[t][q] = two_letters ? plan->iupac_other : plan->score[plan_class(t)][plan_class(q)];
         }
+    for (uint32_t k = 0; k < 16; k++)
+        s->pair_score[k] = s->score[k / 4][k % 4];
     for (uint32_t c = 0; c < HSPZ__SYMBOL_ROW; c++)
         s->complement[c] = (uint8_t)(c <= HSPZ__T ? HSPZ__T - c : c);
     for (uint32_t k = 0; k < 8; k++)

@@ -1,4 +1,4 @@
-/* symbols.h -- symbol classes as the CPU backend keeps them, one byte a base.
+/* symbols.h -- symbol classes as the CPU backend tells them apart.
  *
  * Idea: the plan's classes serve except where LASTZ's rule tells IUPAC letters apart; then each letter has a class of its own after the
  * plan's. Everything that scans bases takes its scores from here.
@@ -13,6 +13,7 @@
 
 typedef struct hspz__symbols {
     int32_t score[HSPZ__SYMBOLS][HSPZ__SYMBOL_ROW]; /* [target][query] */
+    int32_t pair_score[16];                         /* of upper-case bases: [4 * target + query] */
     uint8_t of_byte[256];                           /* 0xff: no symbol */
     uint8_t complement[HSPZ__SYMBOL_ROW];
     uint32_t

@@ -7,6 +7,7 @@
 #include "exchange.h"
 #include "kernels.h"
 #include "products.h"
+#include "scores.h"
 
 #include <immintrin.h>
 #include <string.h>
@@ -322,27 +323,9 @@ static uint64_t filter_wide(const hspz__filter *f, const hspz__rows *inner, cons
     return answer & first(count);
 }
 
-static void matches(const uint8_t *target, const uint8_t *query, uint64_t length, uint32_t count[4])
-{
-    uint64_t i = 0;
-    for (; i + 32 <= length; i += 32) {
-        const __m256i t = _mm256_loadu_si256((const __m256i *)(target + i));
-        const __m256i q = _mm256_loadu_si256((const __m256i *)(query + i));
-        const uint32_t same = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(t, q));
-        for (int c = 0; c < 4; c++) {
-            const __m256i is_c = _mm256_cmpeq_epi8(t, _mm256_set1_epi8((char)c));
-            count[c] += (uint32_t)_mm_popcnt_u32(same & (uint32_t)_mm256_movemask_epi8(is_c));
-        }
-    }
-    for (; i < length; i++)
-        if (target[i] == query[i] && target[i] < 4)
-            count[target[i]]++;
-}
-
 const hspz__cpu_kernels hspz__cpu_avx2 = {
     .name = "avx2",
     .translate = hspz__translate_avx2,
-    .translate_back = hspz__translate_back_avx2,
     .pack = hspz__pack_avx2,
     .keys = keys,
     .ranks = ranks,
@@ -353,5 +336,5 @@ const hspz__cpu_kernels hspz__cpu_avx2 = {
     .filter = filter,
     .filter_packed = filter_packed,
     .filter_wide = filter_wide,
-    .matches = matches,
+    .scores = hspz__scores_avx2,
 };

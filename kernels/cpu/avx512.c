@@ -9,6 +9,7 @@
 #include "exchange.h"
 #include "kernels.h"
 #include "products.h"
+#include "scores.h"
 
 #include <immintrin.h>
 #include <string.h>
@@ -338,23 +339,9 @@ static uint64_t filter_wide(const hspz__filter *f, const hspz__rows *inner, cons
     return (flagged | reaches(f, &right, &left) | right.going | left.going) & first(count);
 }
 
-static void matches(const uint8_t *target, const uint8_t *query, uint64_t length, uint32_t count[4])
-{
-    for (uint64_t i = 0; i < length; i += 64) {
-        const __mmask64 valid = first(length - i < 64 ? (uint32_t)(length - i) : 64);
-        const __m512i t = _mm512_maskz_loadu_epi8(valid, target + i);
-        const __m512i q = _mm512_maskz_loadu_epi8(valid, query + i);
-        const __mmask64 same = _mm512_mask_cmpeq_epi8_mask(valid, t, q);
-        for (int c = 0; c < 4; c++)
-            count[c] +=
-                (uint32_t)_mm_popcnt_u64(_mm512_mask_cmpeq_epi8_mask(same, t, _mm512_set1_epi8((char)c)));
-    }
-}
-
 const hspz__cpu_kernels hspz__cpu_avx512 = {
     .name = "avx512",
     .translate = hspz__translate_avx512,
-    .translate_back = hspz__translate_back_avx512,
     .pack = hspz__pack_avx512,
     .keys = keys,
     .ranks = ranks,
@@ -365,5 +352,5 @@ const hspz__cpu_kernels hspz__cpu_avx512 = {
     .filter = filter,
     .filter_packed = filter_packed,
     .filter_wide = filter_wide,
-    .matches = matches,
+    .scores = hspz__scores_avx512,
 };

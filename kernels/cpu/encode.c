@@ -13,12 +13,6 @@ uint8_t hspz__translate_scalar(const uint8_t table[256], const uint8_t *bytes, u
     return all;
 }
 
-void hspz__translate_back_scalar(const uint8_t table[32], const uint8_t *last, uint64_t count, uint8_t *out)
-{
-    for (uint64_t i = 0; i < count; i++)
-        out[i] = table[*(last - i)];
-}
-
 /* Two bits each of eight bytes, first byte lowest. */
 static uint16_t squeeze(uint64_t x)
 {

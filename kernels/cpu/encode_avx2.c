@@ -32,23 +32,6 @@ uint8_t hspz__translate_avx2(const uint8_t table[256], const uint8_t *bytes, uin
     return answer | hspz__translate_scalar(table, bytes + i, count - i, out + i);
 }
 
-void hspz__translate_back_avx2(const uint8_t table[32], const uint8_t *last, uint64_t count, uint8_t *out)
-{
-    const __m256i low = _mm256_set1_epi8(0x0f), first = twice(table), second = twice(table + 16);
-    const __m256i turn = _mm256_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4,
-                                         5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    uint64_t i = 0;
-    for (; i + 32 <= count; i += 32) {
-        const __m256i x = _mm256_loadu_si256((const __m256i *)(last - i - 31));
-        const __m256i back = _mm256_permute4x64_epi64(_mm256_shuffle_epi8(x, turn), 0x4e);
-        const __m256i at = _mm256_and_si256(back, low);
-        const __m256i upper = _mm256_cmpgt_epi8(back, low);
-        _mm256_storeu_si256((__m256i *)(out + i), _mm256_blendv_epi8(_mm256_shuffle_epi8(first, at),
-                                                                     _mm256_shuffle_epi8(second, at), upper));
-    }
-    hspz__translate_back_scalar(table, last - i, count - i, out + i);
-}
-
 /* Four bytes of two bits become one: pairs by 1 and 4, then pairs of those by 1 and 16. */
 static inline __m256i squeeze(__m256i x)
 {

@@ -23,23 +23,6 @@ uint8_t hspz__translate_avx512(const uint8_t table[256], const uint8_t *bytes, u
     return answer;
 }
 
-static const uint8_t turn[64] = {63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48,
-                                 47, 46, 45, 44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32,
-                                 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16,
-                                 15, 14, 13, 12, 11, 10, 9,  8,  7,  6,  5,  4,  3,  2,  1,  0};
-
-void hspz__translate_back_avx512(const uint8_t table[32], const uint8_t *last, uint64_t count, uint8_t *out)
-{
-    const __m512i order = _mm512_loadu_si512(turn);
-    const __m512i entries = _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)table));
-    uint64_t i = 0;
-    for (; i + 64 <= count; i += 64) {
-        const __m512i x = _mm512_permutexvar_epi8(order, _mm512_loadu_si512(last - i - 63));
-        _mm512_storeu_si512(out + i, _mm512_permutexvar_epi8(x, entries));
-    }
-    hspz__translate_back_scalar(table, last - i, count - i, out + i);
-}
-
 /* Four bytes of two bits become one: pairs by 1 and 4, then pairs of those by 1 and 16. */
 uint64_t hspz__pack_avx512(const uint8_t bytes[64], uint8_t packed[16])
 {

@@ -84,9 +84,6 @@ typedef struct hspz__cpu_kernels {
     /* out[i] = table[bytes[i]] for i < count; returns the OR of all out[i]. Entries 128 and up of `table` are equal. */
     uint8_t (*translate)(const uint8_t table[256], const uint8_t *bytes, uint64_t count, uint8_t *out);
 
-    /* out[i] = table[*(last - i)] for i < count; what is read is below 32. */
-    void (*translate_back)(const uint8_t table[32], const uint8_t *last, uint64_t count, uint8_t *out);
-
     /* The low two bits of 64 bytes, the first lowest, into 16; bit i of the answer: byte i is 4 or more (all are below 128). */
     uint64_t (*pack)(const uint8_t bytes[64], uint8_t packed[16]);
 
@@ -136,8 +133,9 @@ typedef struct hspz__cpu_kernels {
     uint64_t (*filter_wide)(const hspz__filter *filter, const hspz__rows *inner, const hspz__rows *outer,
                             uint32_t count);
 
-    /* matches[c] += number of i < length with target[i] == query[i] == c, for c of 0..3. Bytes are symbol classes. */
-    void (*matches)(const uint8_t *target, const uint8_t *query, uint64_t length, uint32_t matches[4]);
+    /* out[i] = table[4 * t + q] for i < 64, where t and q are the packed bases target_at + i and query_at + i. Reads up to 25 bytes. */
+    void (*scores)(const int32_t table[16], const uint8_t *target, uint64_t target_at, const uint8_t *query,
+                   uint64_t query_at, int32_t out[64]);
 } hspz__cpu_kernels;
 
 extern const hspz__cpu_kernels hspz__cpu_scalar;

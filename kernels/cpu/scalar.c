@@ -3,6 +3,7 @@
 #include "exchange.h"
 #include "kernels.h"
 #include "products.h"
+#include "scores.h"
 
 #include <string.h>
 
@@ -192,17 +193,9 @@ static uint64_t filter_wide(const hspz__filter *f, const hspz__rows *inner, cons
     return answer;
 }
 
-static void matches(const uint8_t *target, const uint8_t *query, uint64_t length, uint32_t count[4])
-{
-    for (uint64_t i = 0; i < length; i++)
-        if (target[i] == query[i] && target[i] < 4)
-            count[target[i]]++;
-}
-
 const hspz__cpu_kernels hspz__cpu_scalar = {
     .name = "scalar",
     .translate = hspz__translate_scalar,
-    .translate_back = hspz__translate_back_scalar,
     .pack = hspz__pack_scalar,
     .keys = keys,
     .ranks = ranks,
@@ -213,5 +206,5 @@ const hspz__cpu_kernels hspz__cpu_scalar = {
     .filter = filter,
     .filter_packed = filter_packed,
     .filter_wide = filter_wide,
-    .matches = matches,
+    .scores = hspz__scores_scalar,
 };

@@ -37,3 +37,13 @@ $(BUILD)/tests/unit_kernels: $(unit_kernels_objects) $(cpu_objects)
 	$(CC) $(LDFLAGS) -o $@ $^ -lcriterion
 
 test_programs += $(BUILD)/tests/unit_kernels
+
+# unit_sequence: the encoding of a block on the CPU, both strands, and the scores of pairs.
+unit_sequence_objects := $(BUILD)/tests/unit/sequence_strands.o $(BUILD)/tests/unit/kernels_random.o \
+    $(patsubst %,$(BUILD)/plugin/%.o,sequence symbols plan pool host_services extend_scan) $(cpu_objects)
+
+$(BUILD)/tests/unit_sequence: $(unit_sequence_objects)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ -lcriterion -lpthread -lm
+
+test_programs += $(BUILD)/tests/unit_sequence
