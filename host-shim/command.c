@@ -37,7 +37,7 @@ void hspz_session_close(hspz_session *session)
 
 /* Loading beside the start of the engines: a GPU takes a fraction of a second to start. */
 typedef struct loading {
-    const hspz_options *options;
+    const hspz_context *context;
     hspz_inputs *inputs;
     hspz_failure failure;
     int code;
@@ -46,14 +46,14 @@ typedef struct loading {
 static void *load(void *argument)
 {
     loading *job = argument;
-    job->code = hspz_inputs_load(job->options, job->inputs, &job->failure);
+    job->code = hspz_inputs_load(job->context->options, job->context->stop, job->inputs, &job->failure);
     return NULL;
 }
 
 int hspz_session_and_inputs(const hspz_context *context, const char *name, hspz_session *session,
                             hspz_inputs *inputs)
 {
-    loading job = {.options = context->options, .inputs = inputs};
+    loading job = {.context = context, .inputs = inputs};
     pthread_t thread;
     memset(session, 0, sizeof *session);
     bool beside = pthread_create(&thread, NULL, load, &job) == 0;

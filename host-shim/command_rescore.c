@@ -100,7 +100,7 @@ int hspz_command_rescore(const hspz_context *context)
     int code = hspz_library_open(options->plugin, &library, context->failure);
     if (code != 0)
         return code;
-    code = hspz_inputs_load(options, &inputs, context->failure);
+    code = hspz_inputs_load(options, context->stop, &inputs, context->failure);
     if (code != 0)
         goto close;
     code = hspz__rescored_read(options->operands[2], &inputs, &list, context->failure);

@@ -22,6 +22,9 @@ extern "C" {
 #define HSPZ_EXIT_ENUMERATOR(name, code, text) name = (code),
 enum { HSPZ_EXIT_TABLE(HSPZ_EXIT_ENUMERATOR) HSPZ_EXIT_COUNT };
 
+/* In place of an exit code: a signal asked for the end, and the command ends by that signal. */
+#define HSPZ_RUN_CANCELLED 130
+
 typedef struct hspz_failure {
     int exit_code;
     char text[2048];

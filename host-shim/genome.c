@@ -325,7 +325,7 @@ int hspz_genome_load(const char *path, const hspz_genome_options *options, hspz_
 {
     hspz__stream *stream = NULL;
     memset(genome, 0, sizeof *genome);
-    int code = hspz__stream_open(path, &stream, failure);
+    int code = hspz__stream_open(path, options != NULL ? options->stop : NULL, &stream, failure);
     if (code == 0)
         code = load(stream, options, genome, failure);
     hspz__stream_close(stream);

@@ -14,6 +14,7 @@
 
 #include "failure.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -60,10 +61,13 @@ typedef struct hspz_genome {
 typedef struct hspz_genome_options {
     bool unmask;             /* store capitals only */
     const char *name_prefix; /* put before every name; NULL for none */
+    const volatile sig_atomic_t
+        *stop; /* borrowed; non-zero ends a load with HSPZ_RUN_CANCELLED; may be NULL */
 } hspz_genome_options;
 
 /* Loads `path` ("-": standard input) into *genome, which the caller releases with hspz_genome_free. `options` NULL: the
- * defaults. At least one record has a base. Returns 0, HSPZ_EXIT_DATA or HSPZ_EXIT_MEMORY with *genome cleared. */
+ * defaults. At least one record has a base. Returns 0, or HSPZ_EXIT_DATA, HSPZ_EXIT_MEMORY or HSPZ_RUN_CANCELLED with *genome
+ * cleared. */
 int hspz_genome_load(const char *path, const hspz_genome_options *options, hspz_genome *genome,
                      hspz_failure *failure) __attribute__((warn_unused_result));
 

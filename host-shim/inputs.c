@@ -35,15 +35,20 @@ static int make_layouts(const hspz_options *options, hspz_inputs *inputs, hspz_f
     return code ? code : hspz_layout_make(&inputs->query.genome, block, &inputs->query.layout, failure);
 }
 
-int hspz_inputs_load(const hspz_options *options, hspz_inputs *inputs, hspz_failure *failure)
+int hspz_inputs_load(const hspz_options *options, const volatile sig_atomic_t *stop, hspz_inputs *inputs,
+                     hspz_failure *failure)
 {
     memset(inputs, 0, sizeof *inputs);
     load_job jobs[2] = {
         {.path = options->operands[0],
-         .genome_options = {.unmask = options->unmask != 0, .name_prefix = options->target_prefix},
+         .genome_options = {.unmask = options->unmask != 0,
+                            .name_prefix = options->target_prefix,
+                            .stop = stop},
          .input = &inputs->target},
         {.path = options->operands[1],
-         .genome_options = {.unmask = options->unmask != 0, .name_prefix = options->query_prefix},
+         .genome_options = {.unmask = options->unmask != 0,
+                            .name_prefix = options->query_prefix,
+                            .stop = stop},
          .input = &inputs->query},
     };
     if (strcmp(jobs[0].path, "-") == 0 && strcmp(jobs[1].path, "-") == 0)

@@ -28,9 +28,10 @@ typedef struct hspz_inputs {
 } hspz_inputs;
 
 /* Loads operands 0 and 1 of `options`; at most one of them is "-". Under HSPZ_DEDUP_LASTZ the target is one block, for
- * LASTZ searches it as one sequence. Release with hspz_inputs_free. 0 or an exit code with *inputs cleared. */
-int hspz_inputs_load(const hspz_options *options, hspz_inputs *inputs, hspz_failure *failure)
-    __attribute__((warn_unused_result));
+ * LASTZ searches it as one sequence. Release with hspz_inputs_free. 0, or an exit code or, once *stop is not zero (NULL allowed),
+ * HSPZ_RUN_CANCELLED with *inputs cleared. */
+int hspz_inputs_load(const hspz_options *options, const volatile sig_atomic_t *stop, hspz_inputs *inputs,
+                     hspz_failure *failure) __attribute__((warn_unused_result));
 void hspz_inputs_free(hspz_inputs *inputs);
 
 /* One line for each input at level info; warnings where masking is poor or nothing can seed. */

@@ -61,7 +61,6 @@ typedef struct hspz_totals {
 
 /* Runs every call. `progress` may be NULL. HSPZ_RUN_CANCELLED when a stop was asked for, else 0 or an exit code; the consumer
  * has then seen a prefix of the calls. The engines hold target and queries no more afterwards. */
-#define HSPZ_RUN_CANCELLED 130
 int hspz_schedule(const hspz_inputs *inputs, const hspz_options *options, const hspz_calls *calls,
                   hspz_engine_host *engines, uint32_t engine_count, hspz_progress *progress,
                   const hspz_consumer *consumer, hspz_totals *totals, hspz_failure *failure)

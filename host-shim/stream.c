@@ -4,13 +4,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define RAW_BYTES ((size_t)1 << 18) /* of one read: stays in the second-level cache */
-#define OUT_BYTES ((size_t)1 << 18) /* of one piece behind gzip: stays in the second-level cache */
+#define RAW_BYTES ((size_t)1 << 18)    /* of one read: stays in the second-level cache */
+#define OUT_BYTES ((size_t)1 << 18)    /* of one piece behind gzip: stays in the second-level cache */
+#define READ_AT_MOST ((size_t)1 << 26) /* between two looks at `stop` */
+#define POLL_MILLISECONDS 100
 #define MEMORY_PIECE ((size_t)1 << 30)
 #define GZIP_RATIO 4 /* what DNA text usually shrinks by */
 
@@ -18,6 +21,7 @@ struct hspz__stream {
     char *label;
     int fd; /* -1: memory */
     bool regular;
+    const volatile sig_atomic_t *stop;
     uint64_t file_size; /* of a regular file, or of the memory */
     const uint8_t *memory;
     uint8_t *slurped;  /* memory that the stream owns */
@@ -38,11 +42,28 @@ static int io_failed(const hspz__stream *stream, const char *verb, hspz_failure 
 
 /* Raw bytes ----------------------------------------------------------------------------------------------- */
 
+static bool stopped(const hspz__stream *stream)
+{
+    return stream->stop != NULL && *stream->stop != 0;
+}
+
+/* Until a pipe has something to say. A signal may have gone to another thread, so that it does not end the wait. */
+static void wait_for_bytes(const hspz__stream *stream)
+{
+    struct pollfd waiting = {.fd = stream->fd, .events = POLLIN};
+    while (stream->stop != NULL && !stopped(stream) && poll(&waiting, 1, POLL_MILLISECONDS) == 0)
+        ;
+}
+
 /* Reads until the buffer is full or the file ends: pipes give what they have. */
 static int read_file(hspz__stream *stream, size_t *size, hspz_failure *failure)
 {
     *size = 0;
     while (*size < RAW_BYTES) {
+        if (!stream->regular)
+            wait_for_bytes(stream);
+        if (stopped(stream))
+            return hspz_failed(failure, HSPZ_RUN_CANCELLED, "cancelled");
         ssize_t got = read(stream->fd, stream->raw + *size, RAW_BYTES - *size);
         if (got < 0 && errno == EINTR)
             continue;
@@ -142,12 +163,14 @@ static hspz__stream *new_stream(const char *label)
     return stream;
 }
 
-int hspz__stream_open(const char *path, hspz__stream **stream, hspz_failure *failure)
+int hspz__stream_open(const char *path, const volatile sig_atomic_t *stop, hspz__stream **stream,
+                      hspz_failure *failure)
 {
     hspz__stream *made = new_stream(strcmp(path, "-") == 0 ? "stdin" : path);
     *stream = NULL;
     if (made == NULL)
         return hspz_failed_memory(failure, "an input stream", sizeof *made);
+    made->stop = stop;
     int code = attach_file(made, path, failure);
     if (code == 0)
         code = judge_packing(made, failure);
@@ -277,7 +300,10 @@ int hspz__stream_read_at(hspz__stream *stream, uint64_t offset, void *buffer, si
     }
     size_t done = 0;
     while (done < size) {
-        ssize_t got = pread(stream->fd, (uint8_t *)buffer + done, size - done, (off_t)(offset + done));
+        const size_t piece = size - done < READ_AT_MOST ? size - done : READ_AT_MOST;
+        if (stopped(stream))
+            return hspz_failed(failure, HSPZ_RUN_CANCELLED, "cancelled");
+        ssize_t got = pread(stream->fd, (uint8_t *)buffer + done, piece, (off_t)(offset + done));
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)

@@ -12,15 +12,17 @@
 
 #include "failure.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 typedef struct hspz__stream hspz__stream;
 
-/* `path` "-" is standard input. Refuses what is missing, unreadable, a directory or empty. *stream is NULL on failure. */
-int hspz__stream_open(const char *path, hspz__stream **stream, hspz_failure *failure)
-    __attribute__((warn_unused_result));
+/* `path` "-" is standard input. Refuses what is missing, unreadable, a directory or empty. Once *stop (borrowed, may be NULL) is not
+ * zero every read ends with HSPZ_RUN_CANCELLED. *stream is NULL on failure. */
+int hspz__stream_open(const char *path, const volatile sig_atomic_t *stop, hspz__stream **stream,
+                      hspz_failure *failure) __attribute__((warn_unused_result));
 /* The bytes are borrowed until close. */
 int hspz__stream_open_memory(const void *bytes, size_t size, const char *label, hspz__stream **stream,
                              hspz_failure *failure) __attribute__((warn_unused_result));

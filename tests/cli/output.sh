@@ -178,6 +178,18 @@ for signal in INT:130 TERM:143 HUP:129; do
     [ $? -eq "${signal#*:}" ] && grep -q 'stopped by signal' err && [ -z "$(find . -name '*slow*' -not -name slow.fa)" ]
     report $? "SIG${signal%:*} ends a search, by that signal, and leaves nothing"
 done
+mkfifo endless.fa
+(printf '>r\n' && while :; do printf 'ACGTTGCA\n' && sleep 0.01; done) 2>/dev/null >endless.fa &
+writer=$!
+"$hspz" align endless.fa slow.fa --plugin "$oracle" -o slow >out 2>err &
+pid=$!
+sleep 0.5
+kill -INT $pid
+wait $pid
+[ $? -eq 130 ] && grep -q 'stopped by signal' err
+report $? "SIGINT ends the reading of an input that never ends"
+kill $writer
+wait $writer
 set +m
 (trap '' INT && exec "$hspz" align slow.fa slow.fa --plugin "$oracle" -o slow >out 2>err) &
 pid=$!
