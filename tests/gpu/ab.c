@@ -1,12 +1,14 @@
 /* ab.c -- random cases through two plugins, which must agree record by record and count by count.
  *
  *   ab ORACLE.so PLUGIN.so [--cases N] [--seed S] [--size BASES] [--device cuda|cpu|any]
- *      [--bits MOST] [--dedup N] [--tight 1] [--pattern P] [--index auto|direct|hash]
+ *      [--bits MOST] [--dedup N] [--tight 1] [--chains 1] [--pattern P] [--index auto|direct|hash]
  *
  * Idea: one 64-bit seed makes a whole case (cases.h) and the knobs that must not change results. A failing case is told by its seed:
  * --seed S --cases 1 repeats it. --tight 1 leaves so little room that nearly everything comes in pieces.
+ * --chains 1: cases in which the mark rule decides (chains.h), worked off by the way for very many hits.
  * --pattern P: that seed, without an index of the host's. Needs nothing but the C library, so that it builds on a bare machine with a GPU.
  */
+#include "chains.h"
 #include "sides.h"
 
 #include <inttypes.h>
@@ -70,6 +72,22 @@ static void make_tight(side *s, uint32_t dedup)
         set_number(s, "cuda.unit_windows", 1 + below(3000));
 }
 
+/* The mark rule by the few hits that matter, whose number is small here. */
+static void make_near(side *s)
+{
+    s->knob_count = 0;
+    set_number(s, "cuda.near_hits", 0);
+    set_number(s, "cuda.near_tail", 512 + (one_in(2) ? 0 : below(1000)));
+    if (!one_in(3))
+        set_number(s, "cuda.unit_windows", 600 + below(6000));
+    if (one_in(3))
+        set_knob(s, "seed_index", "hash");
+    if (one_in(3))
+        set_number(s, "cuda.candidates", 1 + below(100));
+    if (one_in(4))
+        set_knob(s, "cuda.extend", "warp");
+}
+
 static void describe(const job *j, const side *s)
 {
     const hspz_engine_params *p = &j->params;
@@ -92,12 +110,12 @@ static void describe(const job *j, const side *s)
 int main(int argc, char **argv)
 {
     uint64_t cases = 100, first = 1, size = 4000;
-    uint32_t max_bits = 24, dedup = HSPZ_DEDUP_COUNT, tight = 0;
+    uint32_t max_bits = 24, dedup = HSPZ_DEDUP_COUNT, tight = 0, chains = 0;
     const char *kind = "any", *pattern = NULL, *index = NULL;
     if (argc < 3) {
         fprintf(stderr,
                 "usage: ab ORACLE.so PLUGIN.so [--cases N] [--seed S] [--size BASES] [--device cuda|cpu|any] "
-                "[--bits MOST] [--dedup N: only it, at level (a)] [--tight 1] "
+                "[--bits MOST] [--dedup N: only it, at level (a)] [--tight 1] [--chains 1] "
                 "[--pattern P] [--index auto|direct|hash]\n");
         return 2;
     }
@@ -115,6 +133,8 @@ int main(int argc, char **argv)
             dedup = (uint32_t)value;
         else if (strcmp(argv[i], "--tight") == 0)
             tight = (uint32_t)value;
+        else if (strcmp(argv[i], "--chains") == 0)
+            chains = (uint32_t)value;
         else if (strcmp(argv[i], "--pattern") == 0)
             pattern = argv[i + 1];
         else if (strcmp(argv[i], "--index") == 0)
@@ -128,14 +148,19 @@ int main(int argc, char **argv)
     uint64_t failed = 0, hsps = 0, hits = 0, errors = 0;
     for (uint64_t seed = first; seed < first + cases; seed++) {
         job j;
-        make_job(&j, seed, size, max_bits, pattern);
+        if (chains)
+            make_chains(&j, seed, size);
+        else
+            make_job(&j, seed, size, max_bits, pattern);
         if (dedup < HSPZ_DEDUP_COUNT) {
             j.params.dedup = dedup;
             j.level = 0;
         }
         if (tight && one_in(2))
             j.params.max_hits = HSPZ_MAX_HITS_DEFAULT;
-        if (tight)
+        if (chains)
+            make_near(&b);
+        else if (tight)
             make_tight(&b, j.params.dedup);
         else
             make_knobs(&b);

@@ -16,6 +16,11 @@ static uint64_t next_random(void)
     return x ^ x >> 31;
 }
 
+void start_random(uint64_t seed)
+{
+    state = seed;
+}
+
 uint64_t below(uint64_t n)
 {
     return n > 0 ? next_random() % n : 0;
@@ -279,7 +284,7 @@ static void make_index(job *j)
 
 void make_job(job *j, uint64_t seed, uint64_t size, uint32_t max_bits, const char *pattern)
 {
-    state = seed;
+    start_random(seed);
     memset(j, 0, sizeof *j);
     make_params(&j->params, max_bits);
     if (pattern != NULL)

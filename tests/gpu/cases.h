@@ -34,7 +34,8 @@ typedef struct job {
 void make_job(job *j, uint64_t seed, uint64_t size, uint32_t max_bits, const char *pattern);
 void free_job(job *j);
 
-/* More of the same random numbers. */
+/* Random numbers: those of a seed from here on, as make_job does. */
+void start_random(uint64_t seed);
 uint64_t below(uint64_t n); /* 0 .. n - 1; 0 for n = 0 */
 int one_in(uint64_t n);
 

@@ -22,8 +22,8 @@ $(gpu_objects)/emulate.o: tests/gpu/emulator/emulate.cpp
 $(gpu_objects)/emulated.so: $(emulated_objects) plugin/exports.map
 	$(CXX) -shared $(LDFLAGS) -Wl,--version-script=plugin/exports.map -o $@ $(emulated_objects) -lm -lpthread
 
-gpu_cases := tests/gpu/cases.c tests/gpu/sides.c
-$(gpu_objects)/ab $(gpu_objects)/faults: $(gpu_objects)/%: tests/gpu/%.c $(gpu_cases) tests/gpu/cases.h tests/gpu/sides.h
+gpu_cases := tests/gpu/cases.c tests/gpu/chains.c tests/gpu/sides.c
+$(gpu_objects)/ab $(gpu_objects)/faults: $(gpu_objects)/%: tests/gpu/%.c $(gpu_cases) tests/gpu/cases.h tests/gpu/chains.h tests/gpu/sides.h
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE $(OPT) $(warnings) $(sanitize) -Iabi $< $(gpu_cases) -o $@ -ldl -lpthread
 

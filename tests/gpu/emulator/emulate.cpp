@@ -16,15 +16,17 @@ namespace
 
 const size_t stack_bytes = 128 * 1024;
 
+/* A barrier that all of `members` living threads must reach; `generation` moves on when they have. */
+struct barrier {
+    unsigned arrived = 0;
+    unsigned generation = 0;
+};
+
 struct fiber {
     void *stack_pointer = nullptr;
     unsigned char *stack = nullptr;
     bool done = false;
-};
-
-/* A barrier that all of `members` living threads must reach; `generation` moves on when they have. */
-struct barrier {
-    unsigned arrived = 0;
+    const barrier *gate = nullptr; /* waits here until its generation is no longer this */
     unsigned generation = 0;
 };
 
@@ -109,8 +111,10 @@ static void wait_at(barrier *gate, unsigned members)
         gate->generation++;
         return;
     }
-    while (gate->generation == generation)
-        to_scheduler();
+    fibers[current].gate = gate;
+    fibers[current].generation = generation;
+    to_scheduler(); /* which comes back when the others have arrived */
+    fibers[current].gate = nullptr;
 }
 
 void __syncthreads()
@@ -152,6 +156,7 @@ static void start_fiber(fiber *f)
         *--top = nullptr;
     f->stack_pointer = top;
     f->done = false;
+    f->gate = nullptr;
 }
 
 static void run_block(unsigned block)
@@ -166,7 +171,8 @@ static void run_block(unsigned block)
     while (living > 0) {
         const uint64_t before = progress;
         for (unsigned i = 0; i < block; i++) {
-            if (fibers[i].done)
+            const barrier *const gate = fibers[i].gate;
+            if (fibers[i].done || (gate != nullptr && gate->generation == fibers[i].generation))
                 continue;
             current = i;
             threadIdx.x = i;
