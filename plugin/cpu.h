@@ -33,7 +33,7 @@ typedef struct hspz__cpu {
     hspz__sequence target;
     hspz__words index;
     bool host_index;
-    hspz__scratch pairs, contexts; /* memory that calls hand on to each other */
+    hspz__scratch pairs, contexts; /* memory that calls hand on to each other: of the extension, of the join */
     hspz__words query_words;
     hspz__anchors *survivors;     /* [threads] */
     hspz__scratch *spare;         /* [threads] */
@@ -57,8 +57,7 @@ static inline hspz__builder hspz__cpu_builder(hspz__cpu *cpu)
     return (hspz__builder){.host = cpu->host,
                            .pool = cpu->pool,
                            .kernels = cpu->kernels,
-                           .keys = &cpu->keys,
-                           .scratch = &cpu->pairs};
+                           .keys = &cpu->keys};
 }
 
 /* ---- chunks.c: MAX_HITS chunks of the batches of a text range (SPEC section 5) */

@@ -14,8 +14,16 @@
 #define BLOCKS_AN_ITEM 256u /* at most, see items_of */
 #define PACKED_BASES                                                                                         \
     (UINT64_C(1) << 24) /* sequences of up to so many bases in all are read in the order of hits */
+#define PACKED_RATE 2   /* longer ones too where a position has fewer hits than that */
+#define SPARSE_RATE 1   /* below so many hits a target position, contexts are gathered when they are met */
 
 /* ---- one range of the query */
+
+/* Hits that a position has in `words` on average, if its seeds were random. */
+static double rate_of(const hspz__keys *keys, const hspz__words *words)
+{
+    return (double)words->count * keys->variant_count / (double)(UINT64_C(1) << keys->bits);
+}
 
 static hspz_status context_item(void *context_of_run, uint32_t worker, uint64_t item)
 {
@@ -37,6 +45,7 @@ static hspz_status prepare_query(hspz__join *j, uint64_t begin, uint64_t end)
     const hspz__builder builder = hspz__cpu_builder(cpu);
     hspz_status status =
         hspz__words_build(j->query, &builder, call->query, begin, 1, end - begin, cpu->form, call->error);
+    j->sparse = rate_of(&cpu->keys, j->query) < SPARSE_RATE;
     if (status != HSPZ_OK || j->packed) {
         statistics->seconds_query += hspz__seconds() - start;
         return status;
@@ -200,7 +209,8 @@ static hspz_status start_join(hspz__join *j, hspz__call *call, hspz__mark_lists 
     const uint32_t threads = hspz__pool_threads(cpu->pool);
     *j = (hspz__join){.call = call, .query = &cpu->query_words};
     items_of(j);
-    j->packed = call->query->length <= PACKED_BASES && call->query->risky == NULL;
+    j->packed = call->query->risky == NULL &&
+                (call->query->length <= PACKED_BASES || rate_of(&cpu->keys, &cpu->index) < PACKED_RATE);
     for (uint32_t v = 0; v < cpu->keys.variant_count; v++)
         j->low[v] = cpu->keys.variant_mask[v] & 63;
     j->workers = hspz__alloc(cpu->host, threads, sizeof *j->workers);

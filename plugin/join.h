@@ -9,6 +9,8 @@
 
 #define HSPZ__JOIN_ROOM 4096u /* hits that wait for the filter */
 
+#define HSPZ__NO_SLOT UINT16_MAX
+
 typedef uint8_t hspz__context[HSPZ__CONTEXT];
 
 typedef struct hspz__join_worker {
@@ -23,13 +25,18 @@ typedef struct hspz__join_worker {
     uint32_t
         group; /* of the block at work: its variants' groups serve 64 blocks in turn; UINT32_MAX: none yet */
     const hspz__group *groups[HSPZ__VARIANTS_MAX];
-    uint32_t window; /* place in index.positions of contexts[0] */
+    uint32_t window;                          /* place in index.positions of the window's first position */
+    const uint32_t *positions;                /* of contexts */
+    uint32_t slots;                           /* sparse: contexts so far */
+    uint16_t slot_of[HSPZ__WINDOW];           /* by place in the window, HSPZ__NO_SLOT: none yet */
+    uint32_t slot_position[HSPZ__WINDOW + 1]; /* written one further */
     _Alignas(64) hspz__context contexts[HSPZ__WINDOW];
 } hspz__join_worker;
 
 typedef struct hspz__join {
     hspz__call *call;
     hspz__words *query;
+    bool sparse; /* most target positions have no hit: their contexts are gathered when one has */
     bool
         packed; /* hits are pairs of positions, contexts gathered by the filter; else pairs of places in contexts */
     hspz__context *contexts;         /* of query.positions */

@@ -5,6 +5,7 @@
 
 #define WINDOW HSPZ__WINDOW /* most target positions whose contexts are at hand */
 #define WINDOW_AIM 320u     /* a window takes further blocks up to here */
+#define SPARSE_AIM 960u     /* the same where few positions have hits */
 #define FULL 512u           /* from here on hits that wait are filtered */
 
 /* ---- the filter on the hits of a window */
@@ -27,18 +28,35 @@ static hspz_status mark_rejected(const hspz__join *j, hspz__join_worker *w, uint
                                  uint64_t passed)
 {
     const hspz__cpu *cpu = j->call->cpu;
-    const uint32_t *positions = cpu->index.positions + w->window, *at = w->target_at + first,
-                   *q = w->query_at + first;
+    const uint32_t *at = w->target_at + first, *q = w->query_at + first;
     const uint32_t tile_begin = w->screen.marks->tile_begin;
     uint64_t keys[HSPZ__LANES];
     for (uint32_t i = 0; i < n; i++)
-        keys[i] = hspz__mark_key(positions[at[i]], j->packed ? q[i] : j->query->positions[q[i]], tile_begin,
-                                 HSPZ__HIT_NARROW);
+        keys[i] = hspz__mark_key(w->positions[at[i]], j->packed ? q[i] : j->query->positions[q[i]],
+                                 tile_begin, HSPZ__HIT_NARROW);
     hspz_status status = HSPZ_OK;
     for (uint32_t i = 0; i < n && status == HSPZ_OK; i++)
         if ((passed >> i & 1) == 0)
             status = hspz__mark_lists_put(w->screen.marks, cpu->host, keys[i]);
     return status;
+}
+
+/* Places in the window become places in contexts, which are gathered for those not met before. No branch: it could not be foreseen. */
+static void gather_contexts(const hspz__cpu *cpu, hspz__join_worker *w, uint32_t hits)
+{
+    const uint32_t *positions = cpu->index.positions + w->window, before = w->slots;
+    uint32_t slots = before;
+    for (uint32_t i = 0; i < hits; i++) {
+        const uint32_t place = w->target_at[i], known = w->slot_of[place];
+        const uint32_t slot = known == HSPZ__NO_SLOT ? slots : known;
+        w->slot_position[slots] = positions[place];
+        w->slot_of[place] = (uint16_t)slot;
+        w->target_at[i] = slot;
+        slots += known == HSPZ__NO_SLOT;
+    }
+    w->slots = slots;
+    hspz__contexts(cpu, &cpu->target, w->slot_position + before, slots - before, HSPZ__FLAG_TARGET,
+                   w->contexts + before);
 }
 
 /* Filters what waits, in full groups; all of it when `all` is set. */
@@ -53,6 +71,8 @@ static hspz_status screen_hits(const hspz__join *j, hspz__join_worker *w, bool a
         return HSPZ_E_TOO_MANY_HITS; /* perhaps: join_counted counts, then decides */
     const uint32_t end = all ? h->count : h->count / HSPZ__LANES * HSPZ__LANES;
     memset(w->query_at + h->count, 0, HSPZ__LANES * sizeof *w->query_at); /* the filter looks ahead */
+    if (j->sparse)
+        gather_contexts(cpu, w, end);
     for (uint32_t i = 0; i < end; i += HSPZ__LANES) {
         const uint32_t n = end - i < HSPZ__LANES ? end - i : HSPZ__LANES;
         hspz__rows rows;
@@ -64,7 +84,7 @@ static hspz_status screen_hits(const hspz__join *j, hspz__join_worker *w, bool a
             const uint32_t lane = (uint32_t)__builtin_ctzll(passed);
             const uint32_t q = w->query_at[i + lane];
             status =
-                hspz__screen_add(&w->screen, cpu->index.positions[w->window + w->target_at[i + lane]],
+                hspz__screen_add(&w->screen, w->positions[w->target_at[i + lane]],
                                  j->packed ? q : j->query->positions[q], likely >> lane & 1, rows.row[lane]);
         }
     }
@@ -102,16 +122,22 @@ static hspz_status add_product(const hspz__join *j, hspz__join_worker *w, uint32
 static void pair_block(const hspz__join *j, hspz__join_worker *w, const hspz__block *block)
 {
     const hspz__cpu *cpu = j->call->cpu;
+    const hspz__words *query = j->query;
     const hspz__block *others[HSPZ__VARIANTS_MAX];
     const uint32_t variants = cpu->keys.variant_count, *mask = cpu->keys.variant_mask;
-    if (!j->query->direct && w->group != block->id / 64) {
-        w->group = block->id / 64;
+    if (query->direct) {
         for (uint32_t v = 0; v < variants; v++)
-            w->groups[v] = hspz__words_group(j->query, w->group ^ mask[v] >> 12);
-    }
-    for (uint32_t v = 0; v < variants; v++) {
-        const uint32_t id = block->id ^ mask[v] >> 6;
-        others[v] = j->query->direct ? &j->query->blocks[id] : hspz__group_block(j->query, w->groups[v], id);
+            others[v] = &query->blocks[block->id ^ mask[v] >> 6];
+    } else {
+        if (w->group != block->id / 64) {
+            w->group = block->id / 64;
+            for (uint32_t v = 0; v < variants; v++)
+                w->groups[v] = hspz__words_group(query, w->group ^ mask[v] >> HSPZ__GROUP_BITS);
+        }
+        for (uint32_t v = 0; v < variants; v++) {
+            const hspz__group *group = w->groups[v];
+            others[v] = &query->blocks[group->first_row + group->row[(block->id ^ mask[v] >> 6) % 64]];
+        }
     }
     cpu->kernels->pair(block, others, j->low, variants, &w->ranks);
 }
@@ -207,8 +233,12 @@ static hspz_status join_window(const hspz__join *j, hspz__join_worker *w, uint32
                                    .room = HSPZ__JOIN_ROOM,
                                    .target = w->target_at,
                                    .query = w->query_at};
-    hspz__contexts(cpu, &cpu->target, cpu->index.positions + first, last - first, HSPZ__FLAG_TARGET,
-                   w->contexts);
+    w->positions = j->sparse ? w->slot_position : cpu->index.positions + first;
+    w->slots = 0;
+    if (j->sparse)
+        memset(w->slot_of, 0xff, (last - first) * sizeof *w->slot_of);
+    else
+        hspz__contexts(cpu, &cpu->target, w->positions, last - first, HSPZ__FLAG_TARGET, w->contexts);
     for (; row < end && status == HSPZ_OK; row++) {
         const hspz__block *block = &cpu->index.blocks[row];
         if (block->bits == 0)
@@ -233,11 +263,12 @@ hspz_status hspz__join_item(void *context_of_run, uint32_t worker, uint64_t item
     const hspz__words *index = &j->call->cpu->index;
     uint32_t row = (uint32_t)item * j->rows;
     const uint32_t end = index->block_count - row < j->rows ? index->block_count : row + j->rows;
+    const uint32_t aim = j->sparse ? SPARSE_AIM : WINDOW_AIM;
     hspz_status status = HSPZ_OK;
     while (row < end && status == HSPZ_OK) {
         uint32_t next = row + 1;
         uint32_t first = place_of_row(index, row), last = place_of_row(index, next);
-        while (next < end && last - first < WINDOW_AIM) {
+        while (next < end && last - first < aim) {
             const uint32_t further = place_of_row(index, next + 1);
             if (further - first > WINDOW)
                 break;

@@ -21,10 +21,7 @@ static void make_keys(const hspz__stream *s, group *g, uint64_t begin, uint64_t 
     g->count = (uint32_t)(end - begin < GROUP ? end - begin : GROUP);
     for (uint32_t i = 0; i < g->count; i++) {
         g->key[i] = hspz__key_of_word(&s->call->cpu->keys, (uint32_t)(s->seeds[begin + i] >> 32));
-        if (index->direct)
-            __builtin_prefetch(&index->blocks[g->key[i] / 64]);
-        else
-            __builtin_prefetch(&index->table[hspz__group_slot(g->key[i] / 4096) & index->table_mask]);
+        hspz__words_prefetch(index, g->key[i] / 64);
     }
 }
 

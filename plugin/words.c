@@ -1,7 +1,8 @@
 /* words.c -- sorting positions by seed word; see words.h.
  *
- * Idea: a radix sort from the top. (key, position) pairs are scattered into a few thousand buckets by the high bits of the key, with
- * counts per piece of text so that threads never meet and order never depends on them. In a bucket, whose keys are few, a bitmap of
+ * Idea: a radix sort from the top. Positions and their keys are scattered into a few thousand buckets by the high bits of the key, with
+ * counts per piece of text so that threads never meet and order never depends on them. They lie in the very arrays that the tables take
+ * in the end, so that a build needs no memory beyond them. In a bucket, whose keys are few, a bitmap of
  * the keys that occur gives each key a rank, and a counting sort by rank does the rest (words_bucket.c). A bucket numbers its
  * ranks from its own first place on, so that buckets need not know each other.
  */
@@ -28,9 +29,9 @@ typedef struct build {
     uint32_t bucket_bits, bucket_shift; /* number of a bucket: key >> bucket_shift */
     uint32_t *counts;                   /* [piece][bucket], then places */
     uint32_t *bucket_begin;             /* [buckets + 1] */
-    uint32_t *bucket_blocks;            /* blocks of a bucket that are not empty, then those before it */
-    uint64_t *pairs;
-    hspz__bucket_space *spaces; /* a worker */
+    uint32_t *bucket_rows;              /* not direct: rows of a bucket, then those before it */
+    uint32_t *bucket_groups;            /* the same of its groups */
+    hspz__bucket_space *spaces;         /* a worker */
 } build;
 
 static uint64_t piece_end(const build *b, uint64_t piece)
@@ -57,7 +58,7 @@ static hspz_status count_piece(void *context, uint32_t worker, uint64_t piece)
     return HSPZ_OK;
 }
 
-/* counts[piece][bucket] become places in `pairs`: bucket by bucket, piece by piece. Row by row, to read along memory. */
+/* counts[piece][bucket] become places in words->positions: bucket by bucket, piece by piece. Row by row, to read along memory. */
 static void place_pieces(build *b)
 {
     const uint32_t buckets = 1u << b->bucket_bits;
@@ -68,7 +69,7 @@ static void place_pieces(build *b)
     for (uint32_t bucket = 0; bucket < buckets; bucket++)
         b->bucket_begin[bucket + 1] += b->bucket_begin[bucket];
     b->words->count = b->bucket_begin[buckets];
-    uint32_t *next = b->bucket_blocks; /* not in use yet */
+    uint32_t *next = b->bucket_rows; /* not in use yet */
     memcpy(next, b->bucket_begin, buckets * sizeof *next);
     for (uint64_t piece = 0; piece < b->pieces; piece++)
         for (uint32_t bucket = 0; bucket < buckets; bucket++) {
@@ -86,11 +87,16 @@ static hspz_status scatter_piece(void *context, uint32_t worker, uint64_t piece)
     if (pairs == NULL)
         return HSPZ_E_MEMORY;
     uint32_t *place = b->counts + (piece << b->bucket_bits);
+    uint32_t *positions = b->words->positions, *keys = b->words->starts;
     const uint64_t end = piece_end(b, piece);
     for (uint64_t at = piece * PIECE; at < end; at += RUN) {
         const uint32_t n = hspz__pairs_make(&b->source, at, end - at < RUN ? end : at + RUN, pairs);
-        for (uint32_t i = 0; i < n; i++)
-            b->pairs[place[pairs[i] >> 32 >> b->bucket_shift]++] = pairs[i];
+        for (uint32_t i = 0; i < n; i++) {
+            const uint32_t key = (uint32_t)(pairs[i] >> 32), bucket = key >> b->bucket_shift;
+            const uint32_t to = place[bucket]++;
+            positions[to] = (uint32_t)pairs[i];
+            keys[to + bucket] = key;
+        }
     }
     return HSPZ_OK;
 }
@@ -101,7 +107,7 @@ static hspz__bucket bucket_at(const build *b, uint64_t number)
 {
     const uint32_t begin = b->bucket_begin[number];
     const uint32_t blocks = 1u << (b->bucket_shift - 6);
-    return (hspz__bucket){.pairs = b->pairs + begin,
+    return (hspz__bucket){.words = b->words,
                           .count = b->bucket_begin[number + 1] - begin,
                           .key_bits = b->bucket_shift,
                           .first_place = begin,
@@ -109,26 +115,26 @@ static hspz__bucket bucket_at(const build *b, uint64_t number)
                           .first_id = (uint32_t)number * blocks};
 }
 
-static hspz_status count_blocks(void *context, uint32_t worker, uint64_t number)
+static hspz_status count_rows(void *context, uint32_t worker, uint64_t number)
 {
     build *b = context;
     const hspz__bucket bucket = bucket_at(b, number);
-    return hspz__bucket_blocks(&bucket, &b->spaces[worker], b->with->host, &b->bucket_blocks[number]);
+    return hspz__bucket_rows(&bucket, &b->spaces[worker], b->with->host, &b->bucket_rows[number],
+                             &b->bucket_groups[number]);
 }
 
 static hspz_status write_bucket(void *context, uint32_t worker, uint64_t number)
 {
     build *b = context;
     hspz__bucket bucket = bucket_at(b, number);
-    bucket.words = b->words;
-    bucket.first_row = b->words->direct ? bucket.first_id : b->bucket_blocks[number];
+    bucket.first_row = b->words->direct ? bucket.first_id : b->bucket_rows[number];
+    bucket.first_group = b->words->direct ? 0 : b->bucket_groups[number];
     return hspz__bucket_write(&bucket, &b->spaces[worker], b->with);
 }
 
-/* Exclusive sums; returns the total. */
-static uint64_t sum_up(uint32_t *values, uint64_t count)
+/* Exclusive sums from `sum` on; returns the total. */
+static uint64_t sum_up(uint32_t *values, uint64_t count, uint64_t sum)
 {
-    uint64_t sum = 0;
     for (uint64_t i = 0; i < count; i++) {
         const uint32_t value = values[i];
         values[i] = (uint32_t)sum;
@@ -137,87 +143,83 @@ static uint64_t sum_up(uint32_t *values, uint64_t count)
     return sum;
 }
 
-static uint64_t count_groups(const hspz__words *words)
-{
-    uint64_t groups = 0;
-    for (uint32_t row = 0; row < words->block_count; row++)
-        groups += row == 0 || words->blocks[row].id / 64 != words->blocks[row - 1].id / 64;
-    return groups;
-}
-
-static hspz_status make_table(hspz__words *words, hspz__host *host)
-{
-    uint64_t slots = 64;
-    for (const uint64_t groups = count_groups(words); slots < 2 * groups;)
-        slots *= 2;
-    words->table_mask = (uint32_t)(slots - 1);
-    words->table = hspz__scratch_get(&words->memory[3], host, slots, sizeof *words->table);
-    if (words->table == NULL)
-        return HSPZ_E_MEMORY;
-    memset(words->table, 0, slots * sizeof *words->table);
-    hspz__group *group = NULL;
-    for (uint32_t row = 0; row < words->block_count; row++) {
-        const uint32_t id = words->blocks[row].id;
-        if (group == NULL || group->id != id / 64) {
-            uint32_t slot = hspz__group_slot(id / 64);
-            while (words->table[slot & words->table_mask].bits != 0)
-                slot++;
-            group = &words->table[slot & words->table_mask];
-            *group = (hspz__group){.first_row = row, .id = id / 64};
-        }
-        group->before[id % 64] = (uint8_t)(row - group->first_row);
-        group->bits |= UINT64_C(1) << id % 64;
-    }
-    return HSPZ_OK;
-}
-
-static hspz_status alloc_rows(build *b, uint64_t rows)
-{
-    hspz__words *words = b->words;
-    words->block_count = (uint32_t)rows;
-    words->blocks = hspz__scratch_get(&words->memory[2], b->with->host, rows, sizeof *words->blocks);
-    return words->blocks != NULL ? HSPZ_OK : HSPZ_E_MEMORY;
-}
-
-static hspz_status build_tables(build *b, hspz__words_form form)
+static hspz_status alloc_positions(build *b)
 {
     hspz__words *words = b->words;
     hspz__host *host = b->with->host;
-    const uint32_t buckets = 1u << b->bucket_bits;
-    uint64_t rows = UINT64_C(1) << (b->with->keys->bits - 6);
-    words->direct =
-        form == HSPZ__WORDS_DIRECT || (form == HSPZ__WORDS_AUTO && rows <= 4 * words->count + 1024);
-    hspz_status status = HSPZ_OK;
-    if (!words->direct) {
-        status = hspz__pool_run(b->with->pool, buckets, count_blocks, b, NULL);
-        rows = sum_up(b->bucket_blocks, buckets);
-    }
     words->positions = hspz__scratch_get(&words->memory[0], host, words->count + 16,
                                          sizeof *words->positions); /* read in sixteens */
-    words->starts = hspz__scratch_get(&words->memory[1], host, words->count + buckets, sizeof *words->starts);
-    if (words->positions == NULL || words->starts == NULL)
-        return HSPZ_E_MEMORY;
-    if (status == HSPZ_OK)
-        status = alloc_rows(b, rows);
-    if (status == HSPZ_OK)
-        status = hspz__pool_run(b->with->pool, buckets, write_bucket, b, NULL);
-    if (status == HSPZ_OK && !words->direct)
-        status = make_table(words, host);
-    return status;
+    words->starts = hspz__scratch_get(&words->memory[1], host, words->count + (UINT64_C(1) << b->bucket_bits),
+                                      sizeof *words->starts);
+    return words->positions != NULL && words->starts != NULL ? HSPZ_OK : HSPZ_E_MEMORY;
 }
 
-static hspz_status build_all(build *b, hspz__words_form form)
+/* Row 0 and group 0 are those without keys. */
+static hspz_status alloc_groups(build *b, uint64_t groups)
+{
+    hspz__words *words = b->words;
+    hspz__host *host = b->with->host;
+    const uint32_t bits = b->with->keys->bits;
+    const uint64_t ids = bits > HSPZ__GROUP_BITS ? UINT64_C(1) << (bits - HSPZ__GROUP_BITS) : 1;
+    words->groups = hspz__scratch_get(&words->memory[3], host, groups, sizeof *words->groups);
+    words->group_of = hspz__scratch_get(&words->memory[4], host, ids, sizeof *words->group_of);
+    if (words->groups == NULL || words->group_of == NULL)
+        return HSPZ_E_MEMORY;
+    words->groups[0] = (hspz__group){.first_row = 0};
+    memset(words->group_of, 0, ids * sizeof *words->group_of);
+    return HSPZ_OK;
+}
+
+static hspz_status alloc_rows(build *b)
+{
+    hspz__words *words = b->words;
+    const uint32_t buckets = 1u << b->bucket_bits;
+    uint64_t rows = UINT64_C(1) << (b->with->keys->bits - 6);
+    if (!words->direct) {
+        hspz_status status = hspz__pool_run(b->with->pool, buckets, count_rows, b, NULL);
+        if (status != HSPZ_OK)
+            return status;
+        rows = sum_up(b->bucket_rows, buckets, 1);
+        status = alloc_groups(b, sum_up(b->bucket_groups, buckets, 1));
+        if (status != HSPZ_OK)
+            return status;
+    }
+    words->block_count = (uint32_t)rows;
+    words->blocks = hspz__scratch_get(&words->memory[2], b->with->host, rows, sizeof *words->blocks);
+    if (words->blocks == NULL)
+        return HSPZ_E_MEMORY;
+    words->blocks[0] = (hspz__block){0};
+    return HSPZ_OK;
+}
+
+static hspz_status build_all(build *b)
 {
     hspz__pool *pool = b->with->pool;
     hspz_status status = hspz__pool_run(pool, b->pieces, count_piece, b, NULL);
     if (status != HSPZ_OK)
         return status;
     place_pieces(b);
-    b->pairs = hspz__scratch_get(b->with->scratch, b->with->host, b->words->count, sizeof *b->pairs);
-    if (b->pairs == NULL)
-        return HSPZ_E_MEMORY;
-    status = hspz__pool_run(pool, b->pieces, scatter_piece, b, NULL);
-    return status == HSPZ_OK ? build_tables(b, form) : status;
+    status = alloc_positions(b);
+    if (status == HSPZ_OK)
+        status = hspz__pool_run(pool, b->pieces, scatter_piece, b, NULL);
+    if (status == HSPZ_OK)
+        status = alloc_rows(b);
+    if (status == HSPZ_OK)
+        status = hspz__pool_run(pool, UINT64_C(1) << b->bucket_bits, write_bucket, b, NULL);
+    return status;
+}
+
+/* A bucket has 64 keys at least, and whole groups where there are groups. */
+static void choose_form(build *b, hspz__words_form form)
+{
+    const uint32_t bits = b->with->keys->bits;
+    const uint64_t rows = UINT64_C(1) << (bits - 6);
+    b->words->direct = form == HSPZ__WORDS_DIRECT || (form == HSPZ__WORDS_AUTO && rows <= 4 * b->grid + 1024);
+    const uint32_t least = b->words->direct ? 6 : bits < HSPZ__GROUP_BITS ? bits : HSPZ__GROUP_BITS;
+    while (b->bucket_bits < BUCKETS_MAX_BITS && b->bucket_bits + least < bits &&
+           b->grid >> b->bucket_bits > BUCKET)
+        b->bucket_bits++;
+    b->bucket_shift = bits - b->bucket_bits;
 }
 
 static hspz_status run_build(build *b, hspz__words_form form, hspz_error *error)
@@ -225,25 +227,25 @@ static hspz_status run_build(build *b, hspz__words_form form, hspz_error *error)
     hspz__host *host = b->with->host;
     const uint32_t threads = hspz__pool_threads(b->with->pool);
     b->pieces = (b->grid + PIECE - 1) / PIECE;
-    while (b->bucket_bits < BUCKETS_MAX_BITS && b->bucket_bits + 6 < b->with->keys->bits &&
-           b->grid >> b->bucket_bits > BUCKET)
-        b->bucket_bits++;
-    b->bucket_shift = b->with->keys->bits - b->bucket_bits;
+    choose_form(b, form);
     const uint64_t buckets = UINT64_C(1) << b->bucket_bits;
     b->counts = hspz__alloc(host, b->pieces << b->bucket_bits, sizeof *b->counts);
     b->bucket_begin = hspz__alloc(host, buckets + 1, sizeof *b->bucket_begin);
-    b->bucket_blocks = hspz__alloc(host, buckets, sizeof *b->bucket_blocks);
+    b->bucket_rows = hspz__alloc(host, buckets, sizeof *b->bucket_rows);
+    b->bucket_groups = hspz__alloc(host, buckets, sizeof *b->bucket_groups);
     b->spaces = hspz__alloc(host, threads, sizeof *b->spaces);
     hspz_status status = HSPZ_E_MEMORY;
-    if (b->counts != NULL && b->bucket_begin != NULL && b->bucket_blocks != NULL && b->spaces != NULL) {
+    if (b->counts != NULL && b->bucket_begin != NULL && b->bucket_rows != NULL && b->bucket_groups != NULL &&
+        b->spaces != NULL) {
         memset(b->spaces, 0, threads * sizeof *b->spaces);
-        status = build_all(b, form);
+        status = build_all(b);
         for (uint32_t i = 0; i < threads; i++)
             hspz__bucket_space_free(&b->spaces[i], host);
     }
     hspz__free(host, b->counts);
     hspz__free(host, b->bucket_begin);
-    hspz__free(host, b->bucket_blocks);
+    hspz__free(host, b->bucket_rows);
+    hspz__free(host, b->bucket_groups);
     hspz__free(host, b->spaces);
     if (status == HSPZ_OK)
         return HSPZ_OK;

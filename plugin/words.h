@@ -2,9 +2,10 @@
  *
  * Idea: inside the CPU backend a seed word is a "key": the care bits of the window with the first base lowest, which is what two-bit
  * packed sequence gives without reordering. Keys and words are the same up to a fixed permutation of bits, so buckets and
- * their contents are those of SPEC section 3. Non-empty keys are a bitmap in blocks of 64 keys with the rank of each block: 1.5 bits
- * a key where every block has a row (direct), else a hash table of groups of 64 blocks, in proportion to the positions: neighbouring
- * blocks share its entries, so that a walk along the keys does not miss the cache at every step.
+ * their contents are those of SPEC section 3. Non-empty keys are a bitmap in blocks of 64 keys with the rank of each block: 3 bits
+ * a key where every block has a row (direct). Else (hash) only blocks with keys have one, found by the group of 64 blocks that they are
+ * of: its number is read from a table of four bytes a group, 1 MiB at most, and the row from a byte for each block. An empty
+ * block leads to a row without keys that its group has too, so that no look-up asks whether there is a block.
  */
 #ifndef HSPZ__WORDS_H
 #define HSPZ__WORDS_H
@@ -77,12 +78,12 @@ typedef struct hspz__scratch {
 void *hspz__scratch_get(hspz__scratch *scratch, hspz__host *host, uint64_t count, uint64_t size);
 void hspz__scratch_free(hspz__scratch *scratch, hspz__host *host);
 
-/* 64 neighbouring blocks, some of them not empty; their rows follow one another. */
+#define HSPZ__GROUP_BITS 12u /* of a key do not tell its group */
+
+/* 64 neighbouring blocks, some of them not empty. Their rows follow one another, after a row without keys. */
 typedef struct hspz__group {
-    uint64_t bits; /* bit i: block 64 * id + i is not empty; 0: no group */
-    uint32_t first_row;
-    uint32_t id;
-    uint8_t before[64]; /* blocks of the group before block i that are not empty */
+    uint32_t first_row; /* the one without keys */
+    uint8_t row[64];    /* of block i of the group, less first_row; 0: it is empty */
 } hspz__group;
 
 typedef struct hspz__words {
@@ -91,11 +92,11 @@ typedef struct hspz__words {
     uint32_t *
         starts; /* bucket of the key of rank r is positions[starts[r]..starts[r + 1]); ranks ascend with keys, with gaps */
     uint32_t block_count; /* rows of `blocks` */
-    hspz__block *blocks;  /* ascending id: all ids when direct, else those that are not empty */
-    hspz__group *table;   /* when not direct: open addressing of the groups that are not empty */
-    uint32_t table_mask;
+    hspz__block *blocks;  /* ascending id: all ids when direct, else the rows of `groups` */
+    hspz__group *groups;  /* when not direct: those with keys, ascending, after one without */
+    uint32_t *group_of;   /* place in `groups` of each key / 4096 */
     bool direct;
-    hspz__scratch memory[4]; /* behind the arrays, in their order; the next build uses it again */
+    hspz__scratch memory[5]; /* behind the arrays, in their order; the next build uses it again */
 } hspz__words;
 
 /* What a build works with. */
@@ -104,7 +105,6 @@ typedef struct hspz__builder {
     hspz__pool *pool;
     const hspz__cpu_kernels *kernels;
     const hspz__keys *keys;
-    hspz__scratch *scratch;
 } hspz__builder;
 
 typedef enum hspz__words_form { HSPZ__WORDS_AUTO, HSPZ__WORDS_DIRECT, HSPZ__WORDS_HASH } hspz__words_form;
@@ -119,40 +119,28 @@ hspz_status hspz__words_import(hspz__words *words, const hspz__builder *builder,
                                hspz__words_form form, hspz_error *error);
 void hspz__words_free(hspz__words *words, hspz__host *host);
 
-/* Where the search for a group begins in `table`. */
-static inline uint32_t hspz__group_slot(uint32_t group)
-{
-    return group * UINT32_C(2654435761) >> 7;
-}
-
-/* The group numbered `id` of words that are not direct; one without blocks where there is none. */
+/* The group numbered `id` of words that are not direct. */
 static inline const hspz__group *hspz__words_group(const hspz__words *words, uint32_t id)
 {
-    static const hspz__group none = {0};
-    for (uint32_t slot = hspz__group_slot(id);; slot++) {
-        const hspz__group *group = &words->table[slot & words->table_mask];
-        if (group->bits == 0)
-            return &none;
-        if (group->id == id)
-            return group;
-    }
-}
-
-/* Block `id` of its group; an empty one where there is none. */
-static inline const hspz__block *hspz__group_block(const hspz__words *words, const hspz__group *group,
-                                                   uint32_t id)
-{
-    static const hspz__block none = {0};
-    /* no branch: whether a block is empty cannot be foreseen */
-    const hspz__block *const found[2] = {&none, &words->blocks[group->first_row + group->before[id % 64]]};
-    return found[group->bits >> id % 64 & 1];
+    return &words->groups[words->group_of[id]];
 }
 
 /* The block of 64 keys numbered `id`; an empty one where there is none. */
 static inline const hspz__block *hspz__words_block(const hspz__words *words, uint32_t id)
 {
-    return words->direct ? &words->blocks[id]
-                         : hspz__group_block(words, hspz__words_group(words, id / 64), id);
+    if (words->direct)
+        return &words->blocks[id];
+    const hspz__group *group = hspz__words_group(words, id / 64);
+    return &words->blocks[group->first_row + group->row[id % 64]];
+}
+
+/* Asks for the memory that hspz__words_block reads. */
+static inline void hspz__words_prefetch(const hspz__words *words, uint32_t id)
+{
+    if (words->direct)
+        __builtin_prefetch(&words->blocks[id]);
+    else
+        __builtin_prefetch(&hspz__words_group(words, id / 64)->row[id % 64]);
 }
 
 /* Number of positions with `key`; `first` is the place of the least of them in `positions`. */

@@ -1,8 +1,9 @@
 /* words_bucket.c -- see words_bucket.h.
  *
- * Idea: where the bucket's keys are few (a bitmap of them fits the cache), the bitmap gives each key that occurs its rank, and positions are
- * placed by a counting sort over ranks: three light passes. Where they are many and positions few, as with long seeds on
- * short sequences, the pairs are sorted by a radix sort and read off.
+ * Idea: a bucket is taken out of the tables as pairs, key << 32 | position, and comes back in order. Where its keys are few (a bitmap of
+ * them fits the cache), the bitmap gives each key that occurs its rank, and positions are placed by a counting sort over ranks: three
+ * light passes. Where they are many and positions few, as with long seeds on short sequences, the pairs are sorted by a radix
+ * sort and read off.
  */
 #include "words_bucket.h"
 
@@ -20,9 +21,51 @@ static bool dense(const hspz__bucket *b)
     return blocks_of(b) <= BITMAP_MAX && blocks_of(b) <= 16 + 8 * (uint64_t)b->count;
 }
 
+static uint64_t *load_pairs(const hspz__bucket *b, hspz__bucket_space *space, hspz__host *host)
+{
+    uint64_t *pairs = hspz__scratch_get(&space->pairs, host, (uint64_t)b->count + 1, sizeof *pairs);
+    const uint32_t *positions = b->words->positions + b->first_place,
+                   *keys = b->words->starts + b->first_rank;
+    for (uint32_t i = 0; pairs != NULL && i < b->count; i++)
+        pairs[i] = (uint64_t)keys[i] << 32 | positions[i];
+    return pairs;
+}
+
+/* ---- rows: blocks of ascending ids */
+
+typedef struct rows {
+    hspz__words *words;
+    hspz__group *group; /* the last one, or NULL */
+    uint32_t row, next_group, group_id;
+} rows;
+
+static rows rows_of(const hspz__bucket *b)
+{
+    return (rows){.words = b->words, .row = b->first_row, .next_group = b->first_group};
+}
+
+static void put_block(rows *r, const hspz__block *block)
+{
+    hspz__words *words = r->words;
+    if (!words->direct) {
+        if (block->bits == 0)
+            return;
+        if (r->group == NULL || r->group_id != block->id / 64) {
+            r->group_id = block->id / 64;
+            words->group_of[r->group_id] = r->next_group;
+            r->group = &words->groups[r->next_group++];
+            *r->group = (hspz__group){.first_row = r->row};
+            words->blocks[r->row++] = (hspz__block){.rank = block->rank, .id = block->id};
+        }
+        r->group->row[block->id % 64] = (uint8_t)(r->row - r->group->first_row);
+    }
+    words->blocks[r->row++] = *block;
+}
+
 /* ---- few keys: bitmaps */
 
-static hspz_status mark_keys(const hspz__bucket *b, hspz__bucket_space *space, hspz__host *host)
+static hspz_status mark_keys(const hspz__bucket *b, const uint64_t *pairs, hspz__bucket_space *space,
+                             hspz__host *host)
 {
     const uint32_t blocks = blocks_of(b), mask = (1u << b->key_bits) - 1;
     uint64_t *bits = hspz__scratch_get(&space->bits, host, blocks, sizeof *bits);
@@ -32,7 +75,7 @@ static hspz_status mark_keys(const hspz__bucket *b, hspz__bucket_space *space, h
     memset(bits, 0, blocks * sizeof *bits);
     memset(multi, 0, blocks * sizeof *multi);
     for (uint32_t i = 0; i < b->count; i++) {
-        const uint32_t key = (uint32_t)(b->pairs[i] >> 32) & mask;
+        const uint32_t key = (uint32_t)(pairs[i] >> 32) & mask;
         const uint64_t bit = UINT64_C(1) << (key & 63);
         multi[key / 64] |= bits[key / 64] & bit;
         bits[key / 64] |= bit;
@@ -40,18 +83,10 @@ static hspz_status mark_keys(const hspz__bucket *b, hspz__bucket_space *space, h
     return HSPZ_OK;
 }
 
-static void put_block(const hspz__bucket *b, uint32_t *row, uint32_t block, uint64_t bits, uint64_t multi,
-                      uint32_t rank)
-{
-    if (bits == 0 && !b->words->direct)
-        return;
-    b->words->blocks[(*row)++] =
-        (hspz__block){.bits = bits, .multi = multi, .rank = b->first_rank + rank, .id = b->first_id + block};
-}
-
 static hspz_status write_dense(const hspz__bucket *b, hspz__bucket_space *space, const hspz__builder *with)
 {
-    hspz_status status = mark_keys(b, space, with->host);
+    const uint64_t *pairs = load_pairs(b, space, with->host);
+    hspz_status status = pairs != NULL ? mark_keys(b, pairs, space, with->host) : HSPZ_E_MEMORY;
     if (status != HSPZ_OK)
         return status;
     const uint64_t *bits = space->bits.memory, *multi = space->multi.memory;
@@ -60,13 +95,14 @@ static hspz_status write_dense(const hspz__bucket *b, hspz__bucket_space *space,
     uint32_t *places = hspz__scratch_get(&space->places, with->host, (uint64_t)b->count + 64, sizeof *places);
     if (before == NULL || ranks == NULL || places == NULL)
         return HSPZ_E_MEMORY;
-    uint32_t distinct = 0, row = b->first_row;
+    uint32_t distinct = 0;
+    rows to = rows_of(b);
     for (uint32_t k = 0; k < blocks_of(b); k++) {
         before[k] = distinct;
-        put_block(b, &row, k, bits[k], multi[k], distinct);
+        put_block(&to, &(hspz__block){bits[k], multi[k], b->first_rank + distinct, b->first_id + k});
         distinct += (uint32_t)__builtin_popcountll(bits[k]);
     }
-    with->kernels->ranks(b->pairs, b->count, (1u << b->key_bits) - 1, bits, before, ranks);
+    with->kernels->ranks(pairs, b->count, (1u << b->key_bits) - 1, bits, before, ranks);
     memset(places, 0, distinct * sizeof *places);
     for (uint32_t i = 0; i < b->count; i++)
         places[ranks[i]]++;
@@ -79,7 +115,7 @@ static hspz_status write_dense(const hspz__bucket *b, hspz__bucket_space *space,
     }
     starts[distinct] = sum;
     for (uint32_t i = 0; i < b->count; i++)
-        b->words->positions[places[ranks[i]]++] = (uint32_t)b->pairs[i];
+        b->words->positions[places[ranks[i]]++] = (uint32_t)pairs[i];
     return HSPZ_OK;
 }
 
@@ -102,10 +138,19 @@ static void radix_pass(const uint64_t *from, uint64_t *to, uint32_t n, uint32_t 
         to[place[from[i] >> shift & mask]++] = from[i];
 }
 
-static hspz_status sort_pairs(const hspz__bucket *b, hspz__bucket_space *space, hspz__host *host)
+static bool in_order(const uint64_t *pairs, uint32_t count)
 {
-    uint64_t *pairs = b->pairs;
-    if (b->count <= 24) { /* positions came in ascending order and are part of the pair */
+    for (uint32_t i = 1; i < count; i++)
+        if (pairs[i - 1] > pairs[i])
+            return false;
+    return true;
+}
+
+/* Positions came in ascending order and are part of the pair. */
+static hspz_status sort_pairs(const hspz__bucket *b, uint64_t *pairs, hspz__bucket_space *space,
+                              hspz__host *host)
+{
+    if (b->count <= 24) {
         for (uint32_t i = 1; i < b->count; i++) {
             const uint64_t pair = pairs[i];
             uint32_t j = i;
@@ -115,6 +160,8 @@ static hspz_status sort_pairs(const hspz__bucket *b, hspz__bucket_space *space, 
         }
         return HSPZ_OK;
     }
+    if (in_order(pairs, b->count)) /* sorted when its rows were counted */
+        return HSPZ_OK;
     uint64_t *spare = hspz__scratch_get(&space->spare, host, b->count, sizeof *spare);
     if (spare == NULL)
         return HSPZ_E_MEMORY;
@@ -130,52 +177,83 @@ static hspz_status sort_pairs(const hspz__bucket *b, hspz__bucket_space *space, 
 
 static hspz_status write_sparse(const hspz__bucket *b, hspz__bucket_space *space, hspz__host *host)
 {
-    hspz_status status = sort_pairs(b, space, host);
+    uint64_t *pairs = load_pairs(b, space, host);
+    hspz_status status = pairs != NULL ? sort_pairs(b, pairs, space, host) : HSPZ_E_MEMORY;
     if (status != HSPZ_OK)
         return status;
     hspz__words *words = b->words;
-    uint32_t rank = b->first_rank, row = b->first_row, next = 0; /* next: block to write in the direct form */
+    rows to = rows_of(b);
+    uint32_t rank = b->first_rank, next = b->first_id; /* next: block to write in the direct form */
     for (uint32_t i = 0; i < b->count;) {
-        const uint32_t id = (uint32_t)(b->pairs[i] >> 38);
-        for (; words->direct && b->first_id + next < id; next++)
-            put_block(b, &row, next, 0, 0, rank - b->first_rank);
-        const uint32_t rank_of_block = rank;
-        uint64_t bits = 0, multi = 0;
-        for (; i < b->count && b->pairs[i] >> 38 == id; i++) {
-            const uint64_t bit = UINT64_C(1) << (b->pairs[i] >> 32 & 63);
-            words->positions[b->first_place + i] = (uint32_t)b->pairs[i];
-            multi |= bits & bit;
-            if ((bits & bit) != 0)
+        hspz__block block = {.rank = rank, .id = (uint32_t)(pairs[i] >> 38)};
+        for (; words->direct && next < block.id; next++)
+            put_block(&to, &(hspz__block){.rank = rank, .id = next});
+        for (; i < b->count && pairs[i] >> 38 == block.id; i++) {
+            const uint64_t bit = UINT64_C(1) << (pairs[i] >> 32 & 63);
+            words->positions[b->first_place + i] = (uint32_t)pairs[i];
+            block.multi |= block.bits & bit;
+            if ((block.bits & bit) != 0)
                 continue;
-            bits |= bit;
+            block.bits |= bit;
             words->starts[rank++] = b->first_place + i;
         }
-        put_block(b, &row, id - b->first_id, bits, multi, rank_of_block - b->first_rank);
-        next = id - b->first_id + 1;
+        put_block(&to, &block);
+        next = block.id + 1;
     }
-    for (; words->direct && next < blocks_of(b); next++)
-        put_block(b, &row, next, 0, 0, rank - b->first_rank);
+    for (; words->direct && next < b->first_id + blocks_of(b); next++)
+        put_block(&to, &(hspz__block){.rank = rank, .id = next});
     words->starts[rank] = b->first_place + b->count;
     return HSPZ_OK;
 }
 
 /* ---- either */
 
-hspz_status hspz__bucket_blocks(const hspz__bucket *b, hspz__bucket_space *space, hspz__host *host,
-                                uint32_t *blocks)
+static hspz_status rows_of_dense(const hspz__bucket *b, hspz__bucket_space *space, hspz__host *host,
+                                 uint32_t *rows, uint32_t *groups)
 {
-    *blocks = 0;
-    if (dense(b)) {
-        hspz_status status = mark_keys(b, space, host);
-        const uint64_t *bits = space->bits.memory;
-        for (uint32_t k = 0; status == HSPZ_OK && k < blocks_of(b); k++)
-            *blocks += bits[k] != 0;
-        return status;
+    const uint32_t *keys = b->words->starts + b->first_rank, mask = blocks_of(b) - 1;
+    uint8_t *present = hspz__scratch_get(&space->bits, host, blocks_of(b), sizeof *present);
+    if (present == NULL)
+        return HSPZ_E_MEMORY;
+    memset(present, 0, blocks_of(b));
+    for (uint32_t i = 0; i < b->count; i++)
+        present[keys[i] >> 6 & mask] = 1;
+    for (uint32_t k = 0; k < blocks_of(b);) {
+        uint32_t some = 0;
+        do
+            some += present[k++];
+        while (k % 64 != 0 && k < blocks_of(b));
+        *groups += some != 0;
+        *rows += some + (some != 0);
     }
-    hspz_status status = sort_pairs(b, space, host);
-    for (uint32_t i = 0; i < b->count && status == HSPZ_OK; i++)
-        *blocks += i == 0 || b->pairs[i] >> 38 != b->pairs[i - 1] >> 38;
+    return HSPZ_OK;
+}
+
+/* The pairs go back as they are sorted. */
+static hspz_status rows_of_sparse(const hspz__bucket *b, hspz__bucket_space *space, hspz__host *host,
+                                  uint32_t *rows, uint32_t *groups)
+{
+    uint64_t *pairs = load_pairs(b, space, host);
+    hspz_status status = pairs != NULL ? sort_pairs(b, pairs, space, host) : HSPZ_E_MEMORY;
+    for (uint32_t i = 0; i < b->count && status == HSPZ_OK; i++) {
+        b->words->positions[b->first_place + i] = (uint32_t)pairs[i];
+        b->words->starts[b->first_rank + i] = (uint32_t)(pairs[i] >> 32);
+        const bool group =
+            i == 0 || pairs[i] >> (32 + HSPZ__GROUP_BITS) != pairs[i - 1] >> (32 + HSPZ__GROUP_BITS);
+        const bool block = i == 0 || pairs[i] >> 38 != pairs[i - 1] >> 38;
+        *groups += group;
+        *rows += group + block;
+    }
     return status;
+}
+
+hspz_status hspz__bucket_rows(const hspz__bucket *b, hspz__bucket_space *space, hspz__host *host,
+                              uint32_t *rows, uint32_t *groups)
+{
+    *rows = 0;
+    *groups = 0;
+    return dense(b) ? rows_of_dense(b, space, host, rows, groups)
+                    : rows_of_sparse(b, space, host, rows, groups);
 }
 
 hspz_status hspz__bucket_write(const hspz__bucket *b, hspz__bucket_space *space, const hspz__builder *with)
@@ -185,6 +263,7 @@ hspz_status hspz__bucket_write(const hspz__bucket *b, hspz__bucket_space *space,
 
 void hspz__bucket_space_free(hspz__bucket_space *space, hspz__host *host)
 {
+    hspz__scratch_free(&space->pairs, host);
     hspz__scratch_free(&space->bits, host);
     hspz__scratch_free(&space->multi, host);
     hspz__scratch_free(&space->before, host);
