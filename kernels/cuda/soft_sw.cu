@@ -1,7 +1,8 @@
 /* soft_sw.cu -- soft Smith-Waterman on a CUDA device: constants of a call, scratch, choice of kernels.
  *
- * Idea: problems of at most 32 x 32 go to the small kernel; what leaves the range of its plain floats is flagged, one byte a
- * problem, and a second launch does the flagged ones, without asking the host. All else goes to the large kernel.
+ * Idea: problems of at most 32 x 32 go to the small kernels, larger ones to the wave over many blocks; what leaves the range of their
+ * floats is flagged, one byte a problem, and a last launch of the large kernel does the flagged ones, without asking the
+ * host. Gaps out of range go to the large kernel at once.
  */
 #include "soft_sw.cuh"
 
@@ -68,22 +69,29 @@ static uint64_t scratch(const hspz__soft_sw_work *work, int backward)
         return UINT64_MAX;
     if ((double)work->rows * work->columns * 24 > 1e18 || work->batch > 1ull << 48)
         return UINT64_MAX;
-    return (is_small(work) ? flag_bytes(work->batch) : 0) +
-           hspz__soft_large_area(work->batch, work->rows, work->columns, backward != 0);
+    const uint64_t large = hspz__soft_large_area(work->batch, work->rows, work->columns, backward != 0);
+    const uint64_t wave =
+        is_small(work) ? 0 : hspz__soft_wave_area(work->batch, work->rows, work->columns, backward != 0);
+    return flag_bytes(work->batch) + (wave > large ? wave : large);
 }
 
 static hspz_status run(const hspz__soft_sw_work *work, hspz_error *error)
 {
     const hspz__soft_kernel k = kernel_of(work);
     cudaStream_t stream = (cudaStream_t)work->stream;
-    unsigned char *memory = (unsigned char *)work->scratch;
+    unsigned char *flags = (unsigned char *)work->scratch, *area = flags + flag_bytes(work->batch);
+    const double gap_bits = work->gap * log2_e / work->temperature;
     cudaError_t code = cudaSuccess;
-    if (is_small(work) && plain_gap(work->gap * log2_e / work->temperature)) {
-        code = hspz__soft_small(&k, memory, memory + flag_bytes(work->batch), stream);
+    if (is_small(work) && plain_gap(gap_bits)) {
+        code = hspz__soft_small(&k, flags, area, stream);
         if (code == cudaSuccess && work->batch > HSPZ__SOFT_FEW)
-            code = hspz__soft_large(&k, memory, memory + flag_bytes(work->batch), stream);
+            code = hspz__soft_large(&k, flags, area, stream);
+    } else if (!is_small(work) && hspz__soft_wave_serves(work->rows, work->columns, gap_bits)) {
+        code = hspz__soft_wave(&k, flags, area, stream);
+        if (code == cudaSuccess)
+            code = hspz__soft_large(&k, flags, area, stream);
     } else {
-        code = hspz__soft_large(&k, NULL, memory + (is_small(work) ? flag_bytes(work->batch) : 0), stream);
+        code = hspz__soft_large(&k, NULL, area, stream);
     }
     return hspz__cuda_status(code, "soft Smith-Waterman", error);
 }

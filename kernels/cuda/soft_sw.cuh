@@ -230,6 +230,7 @@ __device__ __forceinline__ void hspz__soft_warp_best(unsigned long long *key, ui
  * does them itself, in `area`, to spare a launch. */
 #define HSPZ__SOFT_SMALL 32u /* rows and columns that small can do */
 #define HSPZ__SOFT_FEW 528u
+#define HSPZ__SOFT_GRADIENT 2 /* a flag: only the gradient is to be done */
 cudaError_t hspz__soft_small(const hspz__soft_kernel *k, unsigned char *flags, void *area,
                              cudaStream_t stream);
 /* Scores alone, of many problems of 32 x 32 aligned to 16 bytes; flags as small. */
@@ -238,6 +239,12 @@ cudaError_t hspz__soft_stream(const hspz__soft_kernel *k, unsigned char *flags, 
 cudaError_t hspz__soft_gradient(const hspz__soft_kernel *k, unsigned char *flags, cudaStream_t stream);
 cudaError_t hspz__soft_large(const hspz__soft_kernel *k, const unsigned char *flags, void *area,
                              cudaStream_t stream);
+/* Problems over several blocks each, of shapes and gaps (bits of e^(g/T)) that it serves; sets flags, of all problems, for what large is
+ * to do. The area may be large's. */
+bool hspz__soft_wave_serves(uint64_t rows, uint64_t columns, double gap_bits);
+uint64_t hspz__soft_wave_area(uint64_t batch, uint64_t rows, uint64_t columns, bool backward);
+cudaError_t hspz__soft_wave(const hspz__soft_kernel *k, unsigned char *flags, void *area,
+                            cudaStream_t stream);
 /* Bytes of the area. */
 uint64_t hspz__soft_large_area(uint64_t batch, uint64_t rows, uint64_t columns, bool backward);
 

@@ -21,7 +21,8 @@ static __global__ void __launch_bounds__(HSPZ__SOFT_WARPS * 32)
             continue; /* the usual case: nothing is left to do here */
         for (uint64_t problem = first; problem < min(first + blockDim.x, end); problem++)
             if (flags == NULL || flags[problem] != 0)
-                solve<BACKWARD>(k, p, problem, shared_seen);
+                solve<BACKWARD>(k, p, problem, shared_seen,
+                                flags == NULL || flags[problem] != HSPZ__SOFT_GRADIENT);
     }
 }
 

@@ -213,9 +213,10 @@ static __device__ __noinline__ void forward_problem(const hspz__soft_kernel &k, 
     }
 }
 
+/* `score`: else only the gradient is wanted. */
 template <bool BACKWARD>
 static __device__ void solve(const hspz__soft_kernel &k, const pipeline &p, uint64_t problem,
-                             seen *shared_seen)
+                             seen *shared_seen, bool score)
 {
     const uint64_t one = (uint64_t)k.rows * k.columns;
     const float *similarity = k.similarity + problem * one;
@@ -233,7 +234,7 @@ static __device__ void solve(const hspz__soft_kernel &k, const pipeline &p, uint
         forward_problem<hspz__wide, BACKWARD>(k, p, similarity, &best, shared_seen);
         h = hspz__wide::logarithm(best.key);
     }
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0 && score)
         hspz__soft_result(k, problem, h, best.cell);
     if (BACKWARD) {
         __syncthreads();

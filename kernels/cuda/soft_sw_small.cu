@@ -209,7 +209,8 @@ static __global__ void __launch_bounds__(32)
         wide = place_partial(k, blockIdx.x, s);
     }
     if (!finish<BACKWARD>(k, blockIdx.x, s, e, wide))
-        solve<BACKWARD>(k, make_pipeline(k, area, blockIdx.x, area_bytes, done), blockIdx.x, shared_seen);
+        solve<BACKWARD>(k, make_pipeline(k, area, blockIdx.x, area_bytes, done), blockIdx.x, shared_seen,
+                        true);
 }
 
 template <bool BACKWARD, bool FULL>

@@ -21,6 +21,7 @@
 #define __double_as_longlong hspz_more_double_as_longlong
 #define __longlong_as_double hspz_more_longlong_as_double
 #define __syncthreads_or hspz_more_syncthreads_or
+#define __threadfence hspz_more_threadfence
 
 struct alignas(16) float4 {
     float x, y, z, w;
@@ -48,6 +49,9 @@ template <typename T> static inline void __stcs(T *p, T v)
     *p = v;
 }
 static inline void __threadfence_block()
+{
+}
+static inline void __threadfence()
 {
 }
 static inline int __float_as_int(float v)
