@@ -1,11 +1,11 @@
 /* soft_sw_wave.cuh -- one soft Smith-Waterman problem over many blocks: floats with an exponent per lane, strips, borders.
  *
- * Idea: E = e^(H/T) obeys a linear recurrence (soft_sw.cuh). A strip of 64 rows is a warp's, two rows a lane, one anti-diagonal per step.
+ * Idea: E = e^(H/T) obeys a linear recurrence (soft_sw.cuh). A strip of rows is a warp's, one row a lane, one anti-diagonal per step.
  * A lane's values share one exponent, set anew every 8 steps; in between a cell is three multiplications and additions.
  * A neighbour's value is multiplied by a power of two known since the last setting. From column to column E falls by
  * e^(g/T) at most, so that 8 steps cannot lose it; what grows beyond floats is seen, and the problem is flagged for
  * soft_sw_large.cu.
- * Two strips are a segment, a block's work. Blocks take segments in order of a ticket, so that the one that a segment waits for was
+ * Four strips are a segment, a block's work. Blocks take segments in order of a ticket, so that the one that a segment waits for was
  * taken before and runs or has run: they cannot wait in a circle, whatever else the device does. What one strip hands
  * to the next is a word a column, value and exponent, never 0: the word is its own flag, so that no fence is needed.
  * Between blocks words lie in device memory, cleared before the launch; between warps in a ring in shared memory, whose
@@ -18,8 +18,8 @@
 #include "companions.cuh"
 #include "soft_sw.cuh"
 
-#define WAVE_ROWS 2u  /* of a lane */
-#define WAVE_WARPS 2u /* of a block, a strip each */
+#define WAVE_ROWS 1u  /* of a lane */
+#define WAVE_WARPS 4u /* of a block, a strip each */
 #define WAVE_STRIP (32u * WAVE_ROWS)
 #define WAVE_SEGMENT (WAVE_WARPS * WAVE_STRIP)
 #define WAVE_STEPS 8            /* of a group */
@@ -115,6 +115,23 @@ __device__ __forceinline__ unsigned long long wave_peek(const wave_border &b, in
     return b.words[(uint32_t)column & b.mask];
 }
 
+/* What was peeked at: the words of the next group, from outside of the block also those of the one after it. */
+struct wave_ahead {
+    unsigned long long next, after;
+};
+
+/* Peeks ahead of column `column`, which is a lane's in the group that begins; `step` columns from group to group. */
+__device__ __forceinline__ void wave_peek_on(const wave_border &b, wave_ahead *a, int column, int step,
+                                             uint32_t columns, unsigned long long edge)
+{
+    if (b.held) {
+        a->next = wave_peek(b, column + step, columns, edge);
+    } else {
+        a->next = a->after;
+        a->after = wave_peek(b, column + 2 * step, columns, edge);
+    }
+}
+
 /* The word of a lane, which was peeked at; waits for it. */
 __device__ __forceinline__ unsigned long long wave_take(const wave_border &b, int column, uint32_t columns,
                                                         unsigned long long word)
@@ -155,7 +172,9 @@ struct wave_rows {
     const float *similarity; /* of the first row */
     uint32_t rows;           /* of these, at most WAVE_STRIP exist */
     uint32_t columns;
-    float least, most; /* similarities below `least` count as it; above `most` the problem is flagged */
+    float least; /* similarities below count as it */
+    float most;  /* similarities above flag the problem */
+    bool fours;  /* four at a time, aligned */
 };
 
 __device__ __forceinline__ wave_rows wave_rows_of(const hspz__soft_kernel &k, uint64_t problem,
@@ -163,8 +182,11 @@ __device__ __forceinline__ wave_rows wave_rows_of(const hspz__soft_kernel &k, ui
 {
     const uint64_t row = (uint64_t)strip * WAVE_STRIP;
     return {k.similarity + (problem * k.rows + row) * k.columns,
-            (uint32_t)min((uint64_t)WAVE_STRIP, k.rows - row), k.columns, -150 / k.constants.per_bit_high,
-            100 / k.constants.per_bit_high};
+            (uint32_t)min((uint64_t)WAVE_STRIP, k.rows - row),
+            k.columns,
+            -150 / k.constants.per_bit_high,
+            100 / k.constants.per_bit_high,
+            k.columns % 4 == 0 && ((uintptr_t)k.similarity | (uintptr_t)k.gradient) % 16 == 0};
 }
 
 __device__ __forceinline__ void wave_commit()
@@ -194,26 +216,51 @@ __device__ __forceinline__ void wave_copy(float *to, const float *from)
 #endif
 }
 
+__device__ __forceinline__ void wave_copy_four(float4 *to, const float *from)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)),
+                 "l"(from)
+                 : "memory");
+#else
+    *to = __ldg((const float4 *)from);
+#endif
+}
+
 /* Asks for 8 columns of the strip from `first` on, a multiple of 8; 0 outside. GRADIENT: writes what lies there, columns `first` + 64 of the
  * gradient, to its place before. */
 template <bool GRADIENT>
 __device__ __forceinline__ void wave_ask(const wave_rows &r, int first, float *ring, float *gradient,
                                          float flow)
 {
-    const uint32_t lane = hspz__lane(), column = (uint32_t)first + lane % 8;
-    const bool inside = column < r.columns;
-    const bool leaves = GRADIENT && column + WAVE_RING < r.columns;
-    float *slot = ring + lane / 8 * WAVE_RING + (column & (WAVE_RING - 1));
-    const int64_t stride = (int64_t)r.columns * 4;
-    int64_t at = (int64_t)(lane / 8) * r.columns + (int)column;
-#pragma unroll 8
-    for (uint32_t row = lane / 8; row < WAVE_STRIP; row += 4, slot += 4 * WAVE_RING, at += stride) {
-        if (leaves && row < r.rows)
-            __stcs(gradient + at + WAVE_RING, *slot * flow);
-        if (inside && row < r.rows)
-            wave_copy(slot, r.similarity + at);
-        else
-            *slot = 0;
+    const uint32_t lane = hspz__lane();
+    if (r.fours) {
+        const uint32_t column = (uint32_t)first + lane % 2 * 4;
+#pragma unroll
+        for (uint32_t row = lane / 2; row < WAVE_STRIP; row += 16) {
+            float4 *slot = (float4 *)(ring + row * WAVE_RING + (column & (WAVE_RING - 1)));
+            const int64_t at = (int64_t)row * r.columns + (int)column;
+            if (GRADIENT && column + WAVE_RING < r.columns && row < r.rows)
+                __stcs((float4 *)(gradient + at + WAVE_RING),
+                       float4{slot->x * flow, slot->y * flow, slot->z * flow, slot->w * flow});
+            if (column < r.columns && row < r.rows)
+                wave_copy_four(slot, r.similarity + at);
+            else
+                *slot = float4{0, 0, 0, 0};
+        }
+    } else {
+        const uint32_t column = (uint32_t)first + lane % 8;
+#pragma unroll
+        for (uint32_t row = lane / 8; row < WAVE_STRIP; row += 4) {
+            float *slot = ring + row * WAVE_RING + (column & (WAVE_RING - 1));
+            const int64_t at = (int64_t)row * r.columns + (int)column;
+            if (GRADIENT && column + WAVE_RING < r.columns && row < r.rows)
+                __stcs(gradient + at + WAVE_RING, *slot * flow);
+            if (column < r.columns && row < r.rows)
+                wave_copy(slot, r.similarity + at);
+            else
+                *slot = 0;
+        }
     }
     wave_commit();
 }

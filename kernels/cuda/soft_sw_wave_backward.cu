@@ -168,8 +168,8 @@ static __device__ bool backward_strip(const hspz__soft_kernel &k, const hspz__wa
     int diagonal_e = *exponents;
     wave_arrived<2>();
     wave_exponentials(k, r, ring, last, x, &bad);
-    unsigned long long peeked[2] = {wave_peek(in, last + lane - 31, k.columns, edge),
-                                    wave_peek(in, last - WAVE_STEPS + lane - 31, k.columns, edge)};
+    wave_ahead ahead = {wave_peek(in, last + lane - 31, k.columns, edge),
+                        wave_peek(in, last - WAVE_STEPS + lane - 31, k.columns, edge)};
     wave_flow f = {};
     f.e = -WAVE_REST;
     for (int t0 = last; t0 >= 0; t0 -= WAVE_STEPS, diagonals -= group, exponents -= 32) {
@@ -186,9 +186,8 @@ static __device__ bool backward_strip(const hspz__soft_kernel &k, const hspz__wa
             wave_ask_early(r, t0 - 160);
         wave_arrived<2>();
         wave_exponentials(k, r, ring, t0 - WAVE_STEPS, next, &bad);
-        const unsigned long long word = wave_take(in, t0 + lane - 31, k.columns, peeked[0]);
-        peeked[0] = peeked[1];
-        peeked[1] = wave_peek(in, t0 - 2 * WAVE_STEPS + lane - 31, k.columns, edge);
+        const unsigned long long word = wave_take(in, t0 + lane - 31, k.columns, ahead.next);
+        wave_peek_on(in, &ahead, t0 + lane - 31, -WAVE_STEPS, k.columns, edge);
         wave_room(out, t0, k.columns);
         int border_e;
         float border = wave_value(word, &border_e);

@@ -1,6 +1,6 @@
 /* soft_sw_wave_forward.cu -- scores by soft_sw_wave.cuh: the forward wave.
  *
- * Cost: per step two rows of a lane, about 70 instructions; the chain from step to step is a shuffle and three additions. Bytes: the
+ * Cost: about 40 instructions a step; the chain from step to step is a shuffle, a selection and a multiplication with addition. Bytes: the
  * matrix once; for backward one float a cell is written.
  */
 #include "soft_sw_wave.cuh"
@@ -44,8 +44,8 @@ static __device__ __forceinline__ void set_exponents(wave_lane *l, float gap, bo
     l->gap_up = gap * l->up;
 }
 
-/* 8 steps from t0 on. EDGE: columns or rows are missing. */
-template <bool EDGE, bool KEEP>
+/* 8 steps from t0 on. EDGE: columns or rows are missing. KEEP: for backward. CELLS: where the best lies is wanted. */
+template <bool EDGE, bool KEEP, bool CELLS>
 static __device__ __forceinline__ void steps(wave_lane *l, const float (&x)[WAVE_STEPS][WAVE_ROWS],
                                              float border, float gap, int t0, const wave_rows &r,
                                              const wave_border &out, float *diagonals,
@@ -70,7 +70,7 @@ static __device__ __forceinline__ void steps(wave_lane *l, const float (&x)[WAVE
 #pragma unroll
         for (uint32_t q = 0; q < WAVE_ROWS; q++) {
             if (KEEP)
-                __stcs(diagonals + (i * WAVE_ROWS + q) * 32, before);
+                diagonals[(i * WAVE_ROWS + q) * 32] = before;
             const float rest = fmaf(before, x[i][q], l->current[q] * gap);
             const float made = fmaf(above, gap_above, rest);
             before = l->current[q];
@@ -80,7 +80,9 @@ static __device__ __forceinline__ void steps(wave_lane *l, const float (&x)[WAVE
                 l->current[q] = above;
             const bool counts =
                 !EDGE || ((uint32_t)(t0 + i - lane) < r.columns && (uint32_t)lane * WAVE_ROWS + q < r.rows);
-            if (counts && made > most[q]) {
+            if (!CELLS) {
+                most[q] = counts ? fmaxf(most[q], made) : most[q];
+            } else if (counts && made > most[q]) {
                 most[q] = made;
                 most_step[q] = i;
             }
@@ -99,7 +101,7 @@ static __device__ __forceinline__ void steps(wave_lane *l, const float (&x)[WAVE
     }
 }
 
-template <bool KEEP>
+template <bool KEEP, bool CELLS>
 static __device__ void forward_strip(const hspz__soft_kernel &k, const hspz__wave &w, uint64_t problem,
                                      uint32_t strip, const wave_border &in, const wave_border &out,
                                      float *ring, wave_seen *seen)
@@ -121,8 +123,8 @@ static __device__ void forward_strip(const hspz__soft_kernel &k, const hspz__wav
         wave_ask_early(r, column);
     wave_arrived<3>();
     wave_exponentials(k, r, ring, 0, x, &bad);
-    unsigned long long peeked[2] = {wave_peek(in, (int)lane, k.columns, edge),
-                                    wave_peek(in, (int)lane + WAVE_STEPS, k.columns, edge)};
+    wave_ahead ahead = {wave_peek(in, (int)lane, k.columns, edge),
+                        wave_peek(in, (int)lane + WAVE_STEPS, k.columns, edge)};
     wave_lane l = {};
     for (uint32_t q = 0; q < WAVE_ROWS; q++)
         l.current[q] = 1;
@@ -133,9 +135,8 @@ static __device__ void forward_strip(const hspz__soft_kernel &k, const hspz__wav
         if (t0 % 32 == 0)
             wave_ask_early(r, t0 + 160);
         wave_exponentials(k, r, ring, t0 + WAVE_STEPS, next, &bad);
-        const unsigned long long word = wave_take(in, t0 + (int)lane, k.columns, peeked[0]);
-        peeked[0] = peeked[1];
-        peeked[1] = wave_peek(in, t0 + 2 * WAVE_STEPS + (int)lane, k.columns, edge);
+        const unsigned long long word = wave_take(in, t0 + (int)lane, k.columns, ahead.next);
+        wave_peek_on(in, &ahead, t0 + (int)lane, WAVE_STEPS, k.columns, edge);
         wave_room(out, t0 - 31, k.columns);
         set_exponents(&l, gap, &bad);
         int word_e;
@@ -147,9 +148,9 @@ static __device__ void forward_strip(const hspz__soft_kernel &k, const hspz__wav
             exponents[t0 / WAVE_STEPS * 32] = l.e;
         float *keep = diagonals + (uint64_t)t0 * WAVE_STRIP;
         if (t0 >= 31 && t0 + WAVE_STEPS <= (int)k.columns && r.rows == WAVE_STRIP)
-            steps<false, KEEP>(&l, x, border, gap, t0, r, out, keep, best, &bad);
+            steps<false, KEEP, CELLS>(&l, x, border, gap, t0, r, out, keep, best, &bad);
         else
-            steps<true, KEEP>(&l, x, border, gap, t0, r, out, keep, best, &bad);
+            steps<true, KEEP, CELLS>(&l, x, border, gap, t0, r, out, keep, best, &bad);
 #pragma unroll
         for (uint32_t i = 0; i < WAVE_STEPS; i++)
 #pragma unroll
@@ -189,7 +190,7 @@ static __device__ void publish(const hspz__soft_kernel &k, const hspz__wave &w, 
     w.flags[problem] = bad != 0;
 }
 
-template <bool KEEP>
+template <bool KEEP, bool CELLS>
 static __global__ void __launch_bounds__(WAVE_WARPS * 32, 4)
     wave_forward(const hspz__soft_kernel k, const hspz__wave w)
 {
@@ -214,7 +215,7 @@ static __global__ void __launch_bounds__(WAVE_WARPS * 32, 4)
             if (strip + 1 < w.strips)
                 out = warp + 1 < WAVE_WARPS ? wave_inside(shared, warp)
                                             : wave_outside(k, w, 0, problem, segment);
-            forward_strip<KEEP>(k, w, problem, strip, in, out, shared->ring[warp], &seen);
+            forward_strip<KEEP, CELLS>(k, w, problem, strip, in, out, shared->ring[warp], &seen);
         }
         if (hspz__lane() == 0)
             shared->seen[warp] = seen;
@@ -237,7 +238,10 @@ static __global__ void __launch_bounds__(WAVE_WARPS * 32, 4)
 cudaError_t hspz__wave_forward(const hspz__soft_kernel *k, const hspz__wave *w, cudaStream_t stream)
 {
     const unsigned grid = hspz__grid(k->batch * w->segments, 1, hspz__resident_blocks(WAVE_BLOCKS));
+    const size_t bytes = sizeof(wave_shared);
     if (k->gradient != NULL)
-        return HSPZ__LAUNCH(wave_forward<true>, grid, WAVE_WARPS * 32, sizeof(wave_shared), stream, *k, *w);
-    return HSPZ__LAUNCH(wave_forward<false>, grid, WAVE_WARPS * 32, sizeof(wave_shared), stream, *k, *w);
+        return HSPZ__LAUNCH((wave_forward<true, true>), grid, WAVE_WARPS * 32, bytes, stream, *k, *w);
+    if (k->cells != NULL)
+        return HSPZ__LAUNCH((wave_forward<false, true>), grid, WAVE_WARPS * 32, bytes, stream, *k, *w);
+    return HSPZ__LAUNCH((wave_forward<false, false>), grid, WAVE_WARPS * 32, bytes, stream, *k, *w);
 }
