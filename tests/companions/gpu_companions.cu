@@ -435,8 +435,8 @@ static void soft_cases(dice *d)
     static const struct {
         uint64_t batch;
         uint32_t rows, columns;
-    } shapes[] = {{1, 1, 1},     {16, 32, 32},  {600, 32, 32}, {600, 5, 31},   {3, 33, 32},
-                  {2, 100, 257}, {2, 1030, 70}, {5, 3, 900},   {1, 1024, 1024}};
+    } shapes[] = {{1, 1, 1},     {16, 32, 32},   {602, 32, 32},   {600, 5, 31},    {3, 33, 32}, {2, 100, 257},
+                  {2, 1030, 70}, {300, 130, 70}, {3, 1024, 1024}, {1, 2500, 1501}, {5, 3, 900}};
     static const struct {
         double gap, temperature, scale;
     } kinds[] = {{-1, 1, 2}, {0.3, 0.5, 3}, {-0.5, 1e-3, 1000}, {-2, 1e3, 10}, {-9, 0.1, 5}, {1e10, 1, 1e30}};
@@ -467,8 +467,12 @@ static void soft_graph_case(dice *d)
     MUST(cudaStreamCreate(&stream));
     bool ok = true;
     std::string why;
-    for (uint64_t batch : {16u, 700u}) {
-        soft_case c(batch, 32, 32, -1, 1, 2, d);
+    static const struct {
+        uint64_t batch;
+        uint32_t rows, columns;
+    } shapes[] = {{16, 32, 32}, {701, 32, 32}, {3, 500, 333}};
+    for (const auto &s : shapes) {
+        soft_case c(s.batch, s.rows, s.columns, -1, 1, 2, d);
         c.run(HSPZ_DEVICE_CUDA, true, stream); /* allocates its scratch */
         MUST(cudaStreamSynchronize(stream));
         cudaGraphExec_t graph = capture(stream, [&] { c.run(HSPZ_DEVICE_CUDA, true, stream); });
@@ -483,6 +487,40 @@ static void soft_graph_case(dice *d)
     }
     MUST(cudaStreamDestroy(stream));
     report(ok, "soft Smith-Waterman in a CUDA graph, replayed on changed input: " + why);
+}
+
+/* Blocks that wait for one another: many runs on two streams at once, beside a stream of small problems that take multiprocessors away; each
+ * result must be the first's, bit by bit. */
+static void soft_repeated_case(dice *d)
+{
+    soft_case a(16, 1024, 1024, -1, 1, 2, d), b(700, 200, 260, -1, 1, 2, d),
+        small(60000, 32, 32, -1, 1, 2, d);
+    cudaStream_t streams[3];
+    for (cudaStream_t &s : streams)
+        MUST(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+    a.run(HSPZ_DEVICE_CUDA, true, streams[0]);
+    b.run(HSPZ_DEVICE_CUDA, true, streams[1]);
+    small.run(HSPZ_DEVICE_CUDA, true, streams[2]);
+    MUST(cudaDeviceSynchronize());
+    const std::vector<float> wanted[4] = {a.scores.down(), a.gradient.down(), b.scores.down(),
+                                          b.gradient.down()};
+    bool ok = true;
+    for (int round = 0; round < 20 && ok; round++) {
+        MUST(cudaMemset(a.gradient.device, 0xff, a.gradient.host.size() * sizeof(float)));
+        MUST(cudaMemset(b.gradient.device, 0xff, b.gradient.host.size() * sizeof(float)));
+        MUST(cudaDeviceSynchronize());
+        for (int k = 0; k < 10; k++) {
+            small.run(HSPZ_DEVICE_CUDA, true, streams[2]);
+            a.run(HSPZ_DEVICE_CUDA, k % 2 == 1, streams[0]);
+            b.run(HSPZ_DEVICE_CUDA, k % 2 == 1, streams[1]);
+        }
+        MUST(cudaDeviceSynchronize());
+        ok = a.scores.down() == wanted[0] && a.gradient.down() == wanted[1] && b.scores.down() == wanted[2] &&
+             b.gradient.down() == wanted[3];
+    }
+    for (cudaStream_t s : streams)
+        cudaStreamDestroy(s);
+    report(ok, "soft Smith-Waterman, 200 runs on three streams at once give one result");
 }
 
 int main(void)
@@ -500,6 +538,7 @@ int main(void)
     hash_graph_case(&d);
     soft_cases(&d);
     soft_graph_case(&d);
+    soft_repeated_case(&d);
     printf("1..%d\n", cases);
     return failures != 0;
 }
