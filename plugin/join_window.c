@@ -146,14 +146,15 @@ static void pair_block(const hspz__join *j, hspz__join_worker *w, const hspz__bl
  * reads, a few hundred pairs ahead. */
 static hspz_status expand_pairs(const hspz__join *j, hspz__join_worker *w)
 {
-    const hspz__words *index = &j->call->cpu->index, *query = j->query;
+    const hspz__words *query = j->query;
     hspz__rank_pairs *ranks = &w->ranks;
     hspz__hits *h = &w->hits_at_hand;
+    const uint32_t *starts = h->target_starts;
     for (uint32_t i = 0; i < ranks->multi_count; i++)
         __builtin_prefetch(query->positions + query->starts[ranks->multi_query[i]]);
     uint32_t *singles = h->query + h->count;
     for (uint32_t i = 0; i < ranks->count; i++) {
-        h->target[h->count + i] = index->starts[ranks->target[i]] - w->window;
+        h->target[h->count + i] = starts[ranks->target[i]] - w->window;
         singles[i] = query->starts[ranks->query[i]];
         __builtin_prefetch(query->positions + singles[i]);
     }
@@ -170,8 +171,7 @@ static hspz_status expand_pairs(const hspz__join *j, hspz__join_worker *w)
             status = screen_hits(j, w, false);
         else if (i < ranks->multi_count) { /* too large for the list */
             const uint32_t t = ranks->multi_target[i], q = ranks->multi_query[i++];
-            status = add_product(j, w, index->starts[t], index->starts[t + 1], query->starts[q],
-                                 query->starts[q + 1]);
+            status = add_product(j, w, starts[t], starts[t + 1], query->starts[q], query->starts[q + 1]);
         }
     }
     ranks->count = 0;
@@ -197,7 +197,8 @@ static hspz_status join_block(const hspz__join *j, hspz__join_worker *w, const h
 static hspz_status join_part_of_block(const hspz__join *j, hspz__join_worker *w, const hspz__block *block,
                                       uint32_t first, uint32_t last)
 {
-    const hspz__words *index = &j->call->cpu->index, *query = j->query;
+    const uint32_t *starts = w->hits_at_hand.target_starts;
+    const hspz__words *query = j->query;
     hspz__rank_pairs *ranks = &w->ranks;
     pair_block(j, w, block);
     hspz_status status = HSPZ_OK;
@@ -205,7 +206,7 @@ static hspz_status join_part_of_block(const hspz__join *j, hspz__join_worker *w,
         const bool single = i < ranks->count;
         const uint32_t q = single ? ranks->query[i] : ranks->multi_query[i - ranks->count];
         const uint32_t r = single ? ranks->target[i] : ranks->multi_target[i - ranks->count];
-        uint32_t t = index->starts[r], t_end = index->starts[r + 1];
+        uint32_t t = starts[r], t_end = starts[r + 1];
         if (t < first)
             t = first;
         if (t_end > last)
@@ -224,9 +225,10 @@ static hspz_status join_window(const hspz__join *j, hspz__join_worker *w, uint32
                                uint32_t first, uint32_t last, bool part)
 {
     const hspz__cpu *cpu = j->call->cpu;
+    const bool compact = cpu->index.starts == NULL;
     hspz_status status = HSPZ_OK;
     w->window = first;
-    w->hits_at_hand = (hspz__hits){.target_starts = cpu->index.starts,
+    w->hits_at_hand = (hspz__hits){.target_starts = compact ? w->starts : cpu->index.starts,
                                    .query_starts = j->query->starts,
                                    .query_positions = j->packed ? j->query->positions : NULL,
                                    .target_base = first,
@@ -239,11 +241,15 @@ static hspz_status join_window(const hspz__join *j, hspz__join_worker *w, uint32
         memset(w->slot_of, 0xff, (last - first) * sizeof *w->slot_of);
     else
         hspz__contexts(cpu, &cpu->target, w->positions, last - first, HSPZ__FLAG_TARGET, w->contexts);
-    for (; row < end && status == HSPZ_OK; row++) {
-        const hspz__block *block = &cpu->index.blocks[row];
-        if (block->bits == 0)
+    for (uint32_t keys = 0; row < end && status == HSPZ_OK; row++) {
+        hspz__block block = cpu->index.blocks[row];
+        if (block.bits == 0)
             continue;
-        status = part ? join_part_of_block(j, w, block, first, last) : join_block(j, w, block);
+        if (compact) {
+            block.rank = keys;
+            keys += hspz__count_bits(block.bits);
+        }
+        status = part ? join_part_of_block(j, w, &block, first, last) : join_block(j, w, &block);
     }
     if (status == HSPZ_OK)
         status = expand_pairs(j, w);
@@ -253,7 +259,10 @@ static hspz_status join_window(const hspz__join *j, hspz__join_worker *w, uint32
 /* Place of the first position of a row's block; row = number of rows gives the end. */
 static uint32_t place_of_row(const hspz__words *index, uint32_t row)
 {
-    return row < index->block_count ? index->starts[index->blocks[row].rank] : (uint32_t)index->count;
+    if (row == index->block_count)
+        return (uint32_t)index->count;
+    const uint32_t rank = index->blocks[row].rank;
+    return index->starts != NULL ? index->starts[rank] : rank;
 }
 
 hspz_status hspz__join_item(void *context_of_run, uint32_t worker, uint64_t item)
@@ -276,6 +285,8 @@ hspz_status hspz__join_item(void *context_of_run, uint32_t worker, uint64_t item
             next++;
         }
         const bool part = last - first > WINDOW;
+        if (index->starts == NULL)
+            hspz__words_starts(index, first, last, w->starts);
         for (; first < last && status == HSPZ_OK; first += WINDOW)
             status = join_window(j, w, row, next, first, last - first < WINDOW ? last : first + WINDOW, part);
         row = next;

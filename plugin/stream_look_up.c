@@ -33,21 +33,15 @@ static void find_blocks(const hspz__words *index, group *g)
     }
 }
 
-static uint32_t count_bits(uint64_t x)
-{
-    x -= x >> 1 & UINT64_C(0x5555555555555555);
-    x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
-    x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-    return (uint32_t)(x * UINT64_C(0x0101010101010101) >> 56);
-}
-
 /* A key without positions gets the rank of the next one that has some, which is in the same memory. */
 static void find_ranks(const hspz__words *index, group *g)
 {
     for (uint32_t i = 0; i < g->count; i++) {
         const uint64_t below = (UINT64_C(1) << g->key[i] % 64) - 1;
-        g->rank[i] = g->block[i]->rank + count_bits(g->block[i]->bits & below);
-        if (g->block[i]->bits >> g->key[i] % 64 & 1)
+        g->rank[i] = g->block[i]->rank + hspz__count_bits(g->block[i]->bits & below);
+        if (index->starts == NULL) /* compact: the rank is a place */
+            __builtin_prefetch(index->firsts + g->block[i]->rank / 64);
+        else if (g->block[i]->bits >> g->key[i] % 64 & 1)
             __builtin_prefetch(index->starts + g->rank[i]);
     }
 }
@@ -60,8 +54,13 @@ static uint64_t read_starts(const hspz__words *index, const group *g, uint32_t *
         firsts[i] = 0;
         if ((g->block[i]->bits >> g->key[i] % 64 & 1) == 0)
             continue;
-        firsts[i] = index->starts[g->rank[i]];
-        sizes[i] = index->starts[g->rank[i] + 1] - firsts[i];
+        if (index->starts == NULL) {
+            sizes[i] =
+                hspz__words_bucket_compact(index, g->block[i], UINT64_C(1) << g->key[i] % 64, &firsts[i]);
+        } else {
+            firsts[i] = index->starts[g->rank[i]];
+            sizes[i] = index->starts[g->rank[i] + 1] - firsts[i];
+        }
         sum += sizes[i];
     }
     return sum;

@@ -214,7 +214,7 @@ static void choose_form(build *b, hspz__words_form form)
 {
     const uint32_t bits = b->with->keys->bits;
     const uint64_t rows = UINT64_C(1) << (bits - 6);
-    b->words->direct = form == HSPZ__WORDS_DIRECT || (form == HSPZ__WORDS_AUTO && rows <= 4 * b->grid + 1024);
+    b->words->direct = form == HSPZ__WORDS_DIRECT || (form == HSPZ__WORDS_AUTO && rows <= b->grid + 1024);
     const uint32_t least = b->words->direct ? 6 : bits < HSPZ__GROUP_BITS ? bits : HSPZ__GROUP_BITS;
     while (b->bucket_bits < BUCKETS_MAX_BITS && b->bucket_bits + least < bits &&
            b->grid >> b->bucket_bits > BUCKET)
@@ -254,6 +254,14 @@ static hspz_status run_build(build *b, hspz__words_form form, hspz_error *error)
                       (unsigned long long)b->grid);
 }
 
+static hspz_status build_index(build *b, hspz__words_form form, hspz_error *error)
+{
+    hspz_status status = run_build(b, form, error);
+    if (status == HSPZ_OK && !b->words->direct)
+        hspz__words_compact(b->words, b->with);
+    return status;
+}
+
 hspz_status hspz__words_build(hspz__words *words, const hspz__builder *builder,
                               const hspz__sequence *sequence, uint64_t first, uint64_t step, uint64_t grid,
                               hspz__words_form form, hspz_error *error)
@@ -262,7 +270,17 @@ hspz_status hspz__words_build(hspz__words *words, const hspz__builder *builder,
                .with = builder,
                .source = {.with = builder, .sequence = sequence, .first = first, .step = step},
                .grid = grid};
-    return run_build(&b, form, error);
+    return build_index(&b, form, error);
+}
+
+hspz_status hspz__words_sort(hspz__words *words, const hspz__builder *builder, const hspz__sequence *sequence,
+                             uint64_t first, uint64_t grid, hspz_error *error)
+{
+    build b = {.words = words,
+               .with = builder,
+               .source = {.with = builder, .sequence = sequence, .first = first, .step = 1},
+               .grid = grid};
+    return run_build(&b, HSPZ__WORDS_AUTO, error);
 }
 
 hspz_status hspz__words_import(hspz__words *words, const hspz__builder *builder, const hspz_target *target,
@@ -280,7 +298,7 @@ hspz_status hspz__words_import(hspz__words *words, const hspz__builder *builder,
                .with = builder,
                .source = {.with = builder, .target = target, .host_words = host_words},
                .grid = target->position_count};
-    hspz_status status = run_build(&b, form, error);
+    hspz_status status = build_index(&b, form, error);
     hspz__free(builder->host, host_words);
     return status;
 }

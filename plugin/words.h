@@ -91,12 +91,15 @@ typedef struct hspz__words {
     uint32_t *positions; /* by key, ascending within a key */
     uint32_t *
         starts; /* bucket of the key of rank r is positions[starts[r]..starts[r + 1]); ranks ascend with keys, with gaps */
+    uint64_t *
+        firsts; /* compact words have this instead of `starts`: bit i says that positions[i] is the first of its key, bit `count` is set; the
+                         rank of a block is the place of its first position */
     uint32_t block_count; /* rows of `blocks` */
     hspz__block *blocks;  /* ascending id: all ids when direct, else the rows of `groups` */
     hspz__group *groups;  /* when not direct: those with keys, ascending, after one without */
     uint32_t *group_of;   /* place in `groups` of each key / 4096 */
     bool direct;
-    hspz__scratch memory[5]; /* behind the arrays, in their order; the next build uses it again */
+    hspz__scratch memory[6]; /* behind the arrays, in their order; the next build uses it again */
 } hspz__words;
 
 /* What a build works with. */
@@ -109,15 +112,35 @@ typedef struct hspz__builder {
 
 typedef enum hspz__words_form { HSPZ__WORDS_AUTO, HSPZ__WORDS_DIRECT, HSPZ__WORDS_HASH } hspz__words_form;
 
-/* All valid windows first + i * step, i < grid. Deterministic whatever the threads. `words` is zero-initialised or holds an earlier
- * build, which is replaced. On failure it is empty. */
+/* An index: all valid windows first + i * step, i < grid. Compact unless direct. Deterministic whatever the threads. `words` is
+ * zero-initialised or holds an earlier build, which is replaced. On failure it is empty. */
 hspz_status hspz__words_build(hspz__words *words, const hspz__builder *builder,
                               const hspz__sequence *sequence, uint64_t first, uint64_t step, uint64_t grid,
                               hspz__words_form form, hspz_error *error);
-/* The tables a host gave with its target, already checked. */
+/* The same of the tables a host gave with its target, already checked. */
 hspz_status hspz__words_import(hspz__words *words, const hspz__builder *builder, const hspz_target *target,
                                hspz__words_form form, hspz_error *error);
+/* Words to join with an index: the same of windows first + i, i < grid, in the form that takes less memory, never compact. */
+hspz_status hspz__words_sort(hspz__words *words, const hspz__builder *builder, const hspz__sequence *sequence,
+                             uint64_t first, uint64_t grid, hspz_error *error);
 void hspz__words_free(hspz__words *words, hspz__host *host);
+
+/* Makes words that are not direct compact, for the functions above. Without memory for it they stay as they are. */
+void hspz__words_compact(hspz__words *words, const hspz__builder *builder);
+/* Of compact words: where the keys of places [first, last) begin, then `last`. Keys are whole. */
+void hspz__words_starts(const hspz__words *words, uint32_t first, uint32_t last, uint32_t *starts);
+/* hspz__words_bucket of compact words, for the key of `block` with the bit `bit`, which has positions. */
+uint32_t hspz__words_bucket_compact(const hspz__words *words, const hspz__block *block, uint64_t bit,
+                                    uint32_t *first);
+
+/* The compiler may not use the processor's instruction here. */
+static inline uint32_t hspz__count_bits(uint64_t x)
+{
+    x -= x >> 1 & UINT64_C(0x5555555555555555);
+    x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
+    x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return (uint32_t)(x * UINT64_C(0x0101010101010101) >> 56);
+}
 
 /* The group numbered `id` of words that are not direct. */
 static inline const hspz__group *hspz__words_group(const hspz__words *words, uint32_t id)
@@ -151,7 +174,9 @@ static inline uint32_t hspz__words_bucket(const hspz__words *words, uint32_t key
     *first = 0;
     if ((block->bits & bit) == 0)
         return 0;
-    const uint32_t rank = block->rank + (uint32_t)__builtin_popcountll(block->bits & (bit - 1));
+    if (words->starts == NULL)
+        return hspz__words_bucket_compact(words, block, bit, first);
+    const uint32_t rank = block->rank + hspz__count_bits(block->bits & (bit - 1));
     *first = words->starts[rank];
     return words->starts[rank + 1] - *first;
 }

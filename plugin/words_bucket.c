@@ -100,7 +100,7 @@ static hspz_status write_dense(const hspz__bucket *b, hspz__bucket_space *space,
     for (uint32_t k = 0; k < blocks_of(b); k++) {
         before[k] = distinct;
         put_block(&to, &(hspz__block){bits[k], multi[k], b->first_rank + distinct, b->first_id + k});
-        distinct += (uint32_t)__builtin_popcountll(bits[k]);
+        distinct += hspz__count_bits(bits[k]);
     }
     with->kernels->ranks(pairs, b->count, (1u << b->key_bits) - 1, bits, before, ranks);
     memset(places, 0, distinct * sizeof *places);
