@@ -21,7 +21,6 @@
 #define WAVE_ROWS 1u  /* of a lane */
 #define WAVE_WARPS 4u /* of a block, a strip each */
 #define WAVE_STRIP (32u * WAVE_ROWS)
-#define WAVE_SEGMENT (WAVE_WARPS * WAVE_STRIP)
 #define WAVE_STEPS 8            /* of a group */
 #define WAVE_RING 64u           /* columns of similarities in shared memory */
 #define WAVE_HELD 64u           /* words of a border in shared memory */

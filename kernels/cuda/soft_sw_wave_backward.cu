@@ -215,7 +215,7 @@ static __global__ void __launch_bounds__(WAVE_WARPS * 32, 4)
     wave_shared *shared = (wave_shared *)memory;
     const uint32_t warp = threadIdx.x / 32;
     for (uint32_t i = threadIdx.x; i < WAVE_WARPS * WAVE_HELD; i += blockDim.x)
-        shared->held[0][i] = 0;
+        shared->held[i / WAVE_HELD][i % WAVE_HELD] = 0;
     for (;;) {
         const uint64_t ticket = wave_ticket(w.tickets + 1, shared);
         if (ticket >= k.batch * w.segments)

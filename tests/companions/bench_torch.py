@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
-"""Soft Smith-Waterman: hspz_plugin.so beside the straightforward PyTorch loop and its compiled form, in one run.
+"""Soft Smith-Waterman: hspz_plugin.so beside the straightforward PyTorch loop and its compiled forms, in one run.
 
 Idea: the loop goes over anti-diagonals and takes a logsumexp of four terms for each, as users write it; its gradient comes from
 autograd. The plugin is called through its C ABI on the same tensors and stream. Times are medians between CUDA events; results
-of both are compared first.
+of both are compared first. Each compiled form is compiled by a process of its own, all at once, within a limit of time; then
+they measure one after the other, each beside the plugin.
 Usage: HSPZ_BUILD=build bench_torch.py                  the loop as it is
-       HSPZ_BUILD=build bench_torch.py --compile [GO]   the loop through torch.compile, 32 x 32 alone; compiles first (a minute or
-                                                        so), then waits for the file GO, so that others may measure meanwhile
+       HSPZ_BUILD=build bench_torch.py --compile [GO]   the loop as it is and compiled, within five minutes; measures once compiled and,
+                                                        if GO is given, once a file of that name exists
+HSPZ_BENCH_LIMIT (90): seconds for compiling, per form.
 """
 import ctypes
 import os
+import signal
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 
 try:
@@ -64,25 +69,34 @@ def request(soft, similarity, gap, temperature):
     return r, keep
 
 
-def loop(similarity, gap, temperature):
-    """H by anti-diagonals; diagonal d holds cells (i, d - i), indexed by i."""
+def diagonals(similarity):
+    """Diagonal d holds cells (i, d - i), indexed by i; which of them exist."""
     batch, rows, columns = similarity.shape
     skewed = torch.full((batch, rows, rows + columns - 1), -1e30, device=similarity.device)
-    index = (torch.arange(rows, device="cuda")[:, None] + torch.arange(columns, device="cuda")[None, :])
-    skewed = skewed.scatter(2, index.expand(batch, -1, -1), similarity)
     place = torch.arange(rows, device="cuda")
-    before = torch.zeros(batch, rows + 1, device="cuda")  # index 0 is the border row
+    index = place[:, None] + torch.arange(columns, device="cuda")[None, :]
+    number = torch.arange(rows + columns - 1, device="cuda")[:, None]
+    return skewed.scatter(2, index.expand(batch, -1, -1), similarity), (place <= number) & (place > number - columns)
+
+
+def step(before, last, best, similarity, inside, gap, temperature):
+    """One diagonal; index 0 is the border row."""
+    match = before[:, :-1] + similarity
+    terms = torch.stack([torch.zeros_like(match), match, last[:, :-1] + gap, last[:, 1:] + gap])
+    cell = temperature * torch.logsumexp(terms / temperature, 0)
+    cell = torch.where(inside, cell, torch.zeros_like(cell))
+    return torch.cat([torch.zeros_like(cell[:, :1]), cell], 1), torch.maximum(best, cell.amax(1))
+
+
+def loop(similarity, gap, temperature, one_step=step):
+    batch, rows, columns = similarity.shape
+    skewed, inside = diagonals(similarity)
+    before = torch.zeros(batch, rows + 1, device="cuda")
     last = torch.zeros(batch, rows + 1, device="cuda")
-    border = torch.zeros(batch, 1, device="cuda")
     best = torch.zeros(batch, device="cuda")
     for d in range(rows + columns - 1):
-        match = before[:, :-1] + skewed[:, :, d]
-        terms = torch.stack([torch.zeros_like(match), match, last[:, :-1] + gap, last[:, 1:] + gap])
-        cell = temperature * torch.logsumexp(terms / temperature, 0)
-        inside = (place <= d) & (place > d - columns)
-        cell = torch.where(inside, cell, torch.zeros_like(cell))
-        best = torch.maximum(best, cell.amax(1))
-        before, last = last, torch.cat([border, cell], 1)
+        made, best = one_step(before, last, best, skewed[:, :, d], inside[d], gap, temperature)
+        before, last = last, made
     return best
 
 
@@ -153,32 +167,111 @@ def replayed(function):
         return "no graph: " + str(error).split("\n", maxsplit=1)[0][:60]
 
 
-def compiled(soft, go):
+# Compiled forms: batch, rows, columns; "whole": the loop unrolled by the compiler, "step": one diagonal, called by a loop;
+# with gradient.
+FORMS = [(16, 32, 32, "whole", 0), (256, 32, 32, "whole", 0), (4096, 32, 32, "whole", 0), (65536, 32, 32, "whole", 0),
+         (65536, 32, 32, "whole", 1), (65536, 32, 32, "step", 0), (65536, 32, 32, "step", 1), (16, 1024, 1024, "step", 0),
+         (16, 1024, 1024, "whole", 0)]
+
+
+def worker(soft, name, batch, rows, columns, form, gradient):
+    """Compiles, says so by the file NAME.ready, waits for NAME.go, measures, prints a line."""
+    started, parent = time.monotonic(), os.getppid()
+    if form == "whole":
+        fast = torch.compile(loop, dynamic=False)
+    else:
+        one_step = torch.compile(step, dynamic=False)
+        fast = lambda s, g, t: loop(s, g, t, one_step)  # noqa: E731
+    similarity, r, keep = problem(soft, batch, rows, columns)
+    if gradient:
+        run = lambda: with_gradient(fast, similarity, GAP, TEMPERATURE)  # noqa: E731
+        ours = lambda: soft.backward(ctypes.byref(r), None)  # noqa: E731
+        scores, slope = run()
+        worst = f"score {worst_of(scores, keep['scores']):.1e}, gradient {(slope - keep['gradient']).abs().amax().item():.1e}"
+    else:
+        torch.set_grad_enabled(False)
+        run = lambda: fast(similarity, GAP, TEMPERATURE)  # noqa: E731
+        ours = lambda: soft.forward(ctypes.byref(r), None)  # noqa: E731
+        worst = f"score {worst_of(run(), keep['scores']):.1e}"
+    torch.cuda.synchronize()
+    seconds = time.monotonic() - started
+    with open(name + ".ready", "w", encoding="ascii"):
+        pass
+    while not os.path.exists(name + ".go"):
+        if os.getppid() != parent:
+            sys.exit("bench_torch.py: nobody waits for this measurement")
+        time.sleep(0.05)
+    graph = "-" if gradient else replayed(run)
+    print(f"{title(batch, rows, columns, form, gradient)} | {median(ours, 20):.4f} | {median(run, 5):.3f} | {graph} | {seconds:.0f} s | {worst}", flush=True)
+
+
+def title(batch, rows, columns, form, gradient):
+    return f"{batch} x {rows} x {columns}, {form}{', with gradient' if gradient else ''}"
+
+
+def start(name, form):
+    """A worker in a session of its own, with files for what it says: compilers that it starts must neither outlive it nor hold a pipe."""
+    with open(name + ".out", "w", encoding="utf-8") as out, open(name + ".err", "w", encoding="utf-8") as err:
+        return subprocess.Popen([sys.executable, __file__, "--worker", name] + [str(f) for f in form], stdout=out, stderr=err,
+                                start_new_session=True)
+
+
+def stop(process):
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def contents(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def measure(soft, go, limit, names, workers):
     started = time.monotonic()
-    fast = torch.compile(loop, dynamic=False)
-    ready = []
-    with torch.no_grad():
-        for batch in (65536, 16):
-            similarity, r, keep = problem(soft, batch, 32, 32)
-            worst = worst_of(fast(similarity, GAP, TEMPERATURE), keep["scores"])
-            torch.cuda.synchronize()
-            ready.append((similarity, r, keep, worst))
-            print(f"compiled for {batch} x 32 x 32 after {time.monotonic() - started:.0f} s", flush=True)
+    ready = [False] * len(FORMS)
+    while time.monotonic() - started < limit:
+        ready = [os.path.exists(name + ".ready") for name in names]
+        if all(r or w.poll() is not None for r, w in zip(ready, workers)):
+            break
+        time.sleep(0.2)
+    for w, r in zip(workers, ready):
+        if not r:
+            stop(w)
     while go is not None and not os.path.exists(go):
         time.sleep(0.1)
-    print("B x M x N | hspz forward | compiled loop forward, as a CUDA graph (ms) | largest difference", flush=True)
-    for similarity, r, keep, worst in ready:
-        with torch.no_grad():
-            run = lambda: fast(similarity, GAP, TEMPERATURE)  # noqa: E731
-            ours = median(lambda: soft.forward(ctypes.byref(r), None), 20)
-            theirs = median(run, 10)
-            batch = similarity.shape[0]
-            print(f"{batch} x 32 x 32 | {ours:.4f} | {theirs:.3f}, {replayed(run)} | {worst:.1e}", flush=True)
-    similarity, r, keep, _ = ready[0]
-    ours = median(lambda: soft.backward(ctypes.byref(r), None), 20)
-    with_gradient(fast, similarity, GAP, TEMPERATURE)  # compiles once more
-    theirs = median(lambda: with_gradient(fast, similarity, GAP, TEMPERATURE), 5)
-    print(f"65536 x 32 x 32 with gradient | {ours:.4f} | {theirs:.3f} (compiled)", flush=True)
+    eager(soft)
+    print("compiled form | hspz | compiled | as a CUDA graph (ms) | compiling | largest differences", flush=True)
+    for name, w, r, form in zip(names, workers, ready, FORMS):
+        if r:
+            with open(name + ".go", "w", encoding="ascii"):
+                pass
+        try:
+            w.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            stop(w)
+        output, errors = contents(name + ".out"), contents(name + ".err").strip().splitlines()
+        if output:
+            print(output, end="", flush=True)
+        elif not r and w.returncode == -signal.SIGKILL:
+            print(f"{title(*form)} | compile > {limit:.0f} s", flush=True)
+        else:
+            print(f"{title(*form)} | no result: {(errors or ['no answer in 30 s'])[-1][:100]}", flush=True)
+
+
+def compiled(soft, go):
+    limit = float(os.environ.get("HSPZ_BENCH_LIMIT", "90"))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench_torch.py: out of time"))
+    with tempfile.TemporaryDirectory() as folder:
+        names = [os.path.join(folder, str(i)) for i in range(len(FORMS))]
+        workers = [start(name, form) for name, form in zip(names, FORMS)]
+        try:
+            measure(soft, go, limit, names, workers)
+        finally:
+            for w in workers:
+                stop(w)
 
 
 def main():
@@ -186,7 +279,10 @@ def main():
         sys.exit("bench_torch.py: PyTorch sees no GPU")
     library, soft = load()
     torch.manual_seed(1)
-    if sys.argv[1:2] == ["--compile"]:
+    if sys.argv[1:2] == ["--worker"]:
+        name, batch, rows, columns, form, gradient = sys.argv[2:]
+        worker(soft, name, int(batch), int(rows), int(columns), form, int(gradient))
+    elif sys.argv[1:2] == ["--compile"]:
         compiled(soft, sys.argv[2] if len(sys.argv) > 2 else None)
     else:
         eager(soft)
