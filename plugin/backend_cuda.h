@@ -197,6 +197,8 @@ hspz_status hspz__cuda_download(hspz__cuda *cuda, void *to, const void *from, ui
 hspz_status hspz__cuda_upload(hspz__cuda *cuda, void *to, const void *from, uint64_t bytes,
                               hspz_error *error);
 uint32_t hspz__cuda_bits(uint64_t most); /* bits that hold 0..most, at least 1 */
+/* Blocks of `size` that hold `count`, the last perhaps in part. */
+uint64_t hspz__cuda_blocks(uint64_t count, uint64_t size);
 
 /* ---- backend_cuda_filter.c */
 

@@ -19,18 +19,14 @@
 
 /* ---- which form */
 
-static uint64_t blocks_of(uint32_t bits)
-{
-    return ((uint64_t)1 << bits) / HSPZ__COMPACT_BLOCK;
-}
-
 static int wants_compact(const hspz__cuda *cuda, uint64_t positions)
 {
     const uint32_t bits = cuda->word.bits;
     const uint64_t words = (uint64_t)1 << bits, distinct = positions < words ? positions : words;
     if (cuda->knobs.seed_index != HSPZ__INDEX_AUTO)
         return cuda->knobs.seed_index == HSPZ__INDEX_HASH;
-    return bits > DIRECT_BITS && blocks_of(bits) * 12 + distinct * 4 < words * 2;
+    return bits > DIRECT_BITS &&
+           hspz__cuda_blocks(words, HSPZ__COMPACT_BLOCK) * 12 + distinct * 4 < words * 2;
 }
 
 /* Whether a failed direct table may be replaced. */
@@ -51,7 +47,7 @@ static hspz_status allocate_direct(hspz__cuda *cuda, hspz_error *error)
 static hspz_status allocate_compact(hspz__cuda *cuda, uint32_t distinct, hspz_error *error)
 {
     hspz__cuda_target *t = &cuda->target;
-    const uint64_t blocks = blocks_of(cuda->word.bits);
+    const uint64_t blocks = hspz__cuda_blocks((uint64_t)1 << cuda->word.bits, HSPZ__COMPACT_BLOCK);
     const char *what = "the bucket table";
     HSPZ__TRY(hspz__cuda_allocate(cuda, &t->bitmap, blocks * sizeof(uint64_t), what, error));
     HSPZ__TRY(hspz__cuda_allocate(cuda, &t->ranks, blocks * sizeof(uint32_t), what, error));
@@ -226,7 +222,7 @@ static hspz_status upload_compact(hspz__cuda *cuda, const hspz_target *target, h
 {
     hspz__cuda_target *t = &cuda->target;
     hspz__host *host = cuda->host;
-    const uint64_t blocks = blocks_of(cuda->word.bits);
+    const uint64_t blocks = hspz__cuda_blocks((uint64_t)1 << cuda->word.bits, HSPZ__COMPACT_BLOCK);
     host_table h = {0};
     for (uint64_t word = 0; word < target->index_entries; word++)
         h.distinct += target->index_table[word] != (word > 0 ? target->index_table[word - 1] : 0);

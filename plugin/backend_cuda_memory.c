@@ -51,6 +51,11 @@ uint32_t hspz__cuda_bits(uint64_t most)
     return bits;
 }
 
+uint64_t hspz__cuda_blocks(uint64_t count, uint64_t size)
+{
+    return count / size + (count % size != 0);
+}
+
 /* ---- allocations */
 
 /* Counts `bytes` as taken if the limit allows them; *left is what it leaves. */

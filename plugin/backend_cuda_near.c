@@ -109,6 +109,8 @@ static hspz_status select_hits(hspz__marks_run *run, hspz__cuda_unit *u)
     u->join.records = u->records[0];
     u->join.word_begin = 0;
     u->join.word_end = 1u << cuda->word.bits;
+    DO("selecting hits",
+       cudaMemsetAsync(&counters->candidates, 0, sizeof counters->candidates, cuda->stream));
     DO("selecting hits", cudaMemsetAsync(&counters->parts, 0, 2 * sizeof counters->parts, cuda->stream));
     DO("selecting hits", hspz__cuda_near_select(&u->join, &run->table, 0, blocks, capacity, cuda->stream));
     DO("selecting hits", cudaMemsetAsync(&counters->next, 0, sizeof counters->next, cuda->stream));
@@ -157,7 +159,10 @@ static hspz_status close_chains(hspz__marks_run *run, hspz__cuda_unit *u, uint64
         u->records[0] = u->records[1];
         u->records[1] = other;
     }
-    return hspz__marks_sort(run, u, written, in);
+    HSPZ__TRY(hspz__marks_sort(run, u, written, in));
+    DO("following chains",
+       hspz__cuda_near_repeats(u->records[*in], (uint32_t)written, cuda->counters, cuda->stream));
+    return HSPZ_OK;
 }
 
 hspz_status hspz__near_gather(hspz__marks_run *run, hspz__cuda_unit *u, int last, uint64_t *capacity,
@@ -185,6 +190,11 @@ hspz_status hspz__near_gather(hspz__marks_run *run, hspz__cuda_unit *u, int last
     HSPZ__TRY(select_hits(run, u));
     if (cuda->host_counters->lost > 0) {
         *outcome = HSPZ__MARKS_LOST;
+        return HSPZ_OK;
+    }
+    if (cuda->host_counters->candidates > *capacity) { /* the walk may list them all */
+        *capacity = cuda->host_counters->candidates + cuda->host_counters->candidates / 16;
+        *outcome = *capacity <= hspz__unit_most_capacity(u) ? HSPZ__MARKS_AGAIN : HSPZ__MARKS_SMALLER;
         return HSPZ_OK;
     }
     *outcome = fits(u, cuda->host_counters, *capacity);

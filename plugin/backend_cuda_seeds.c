@@ -26,14 +26,10 @@
 
 /* ---- buffers */
 
-static uint64_t blocks_of(uint64_t seeds)
-{
-    return (seeds + HSPZ__SEED_BLOCK - 1) / HSPZ__SEED_BLOCK;
-}
-
 static void take_run(hspz__cuda_arena *arena, hspz__seed_run *run, uint32_t capacity)
 {
-    const uint64_t seeds = run->part_seeds, piece = run->piece_hits, blocks = blocks_of(seeds);
+    const uint64_t seeds = run->part_seeds, piece = run->piece_hits,
+                   blocks = hspz__cuda_blocks(seeds, HSPZ__SEED_BLOCK);
     run->seeds = hspz__cuda_take(arena, seeds, sizeof(uint64_t));
     run->prefix = hspz__cuda_take(arena, seeds, sizeof(uint32_t));
     run->sums = hspz__cuda_take(arena, blocks, sizeof *run->sums);
@@ -120,7 +116,7 @@ static hspz_status reserve(hspz__seed_run *run, uint64_t most_seeds, hspz_error 
         run->piece_hits = run->piece_hits < capacity ? run->piece_hits : capacity;
         run->part_seeds /= 2;
     }
-    const uint64_t blocks = blocks_of(run->part_seeds);
+    const uint64_t blocks = hspz__cuda_blocks(run->part_seeds, HSPZ__SEED_BLOCK);
     run->host_sums = hspz__alloc(cuda->host, blocks, sizeof *run->host_sums);
     run->host_offsets = hspz__alloc(cuda->host, blocks, sizeof *run->host_offsets);
     const bool whole = cuda->knobs.walk_full || cuda->plan->dedup == HSPZ_DEDUP_LASTZ;
@@ -178,7 +174,7 @@ static hspz_status count_part(hspz__seed_run *run, uint64_t first, uint64_t coun
     HSPZ__TRY(load_seeds(run, first_time));
     DO("counting hits",
        hspz__cuda_count_hits(run->seeds, count, &cuda->target.index, run->prefix, run->sums, cuda->stream));
-    const uint64_t blocks = blocks_of(count);
+    const uint64_t blocks = hspz__cuda_blocks(count, HSPZ__SEED_BLOCK);
     HSPZ__TRY(
         hspz__cuda_download(cuda, run->host_sums, run->sums, blocks * sizeof *run->host_sums, call->error));
     uint64_t sum = base;
@@ -219,7 +215,7 @@ static hspz_status prefix_pair(hspz__seed_run *run, uint64_t i, uint64_t *before
 static hspz_status find_limit(hspz__seed_run *run, uint64_t limit, uint64_t *seed)
 {
     hspz__cuda_call *call = run->call;
-    const uint64_t blocks = blocks_of(run->now.count);
+    const uint64_t blocks = hspz__cuda_blocks(run->now.count, HSPZ__SEED_BLOCK);
     uint64_t low = 0, high = blocks - 1; /* the first block whose last prefix reaches it */
     while (low < high) {
         const uint64_t middle = low + (high - low) / 2;

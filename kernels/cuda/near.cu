@@ -235,7 +235,7 @@ __global__ void __launch_bounds__(BLOCK)
     near_space *const space = &spaces[threadIdx.x / 32];
     const unsigned lane = hspz__lane();
     const uint32_t windows = (uint32_t)j.counters->windows;
-    unsigned queued = 0;
+    unsigned queued = 0, items = 0;
     hspz__list l;
     uint32_t base;
     while (hspz__next_list<PARTS>(j, windows, space, &l, &base)) {
@@ -256,12 +256,12 @@ __global__ void __launch_bounds__(BLOCK)
                 const unsigned who = __ballot_sync(HSPZ__FULL, take[k]);
                 if (who == 0)
                     continue;
-                if (take[k]) {
-                    const bool item = has(near.items, near.shift, hash_item(h[k].r, h[k].q));
+                const bool item = take[k] && has(near.items, near.shift, hash_item(h[k].r, h[k].q));
+                items += __popc(__ballot_sync(HSPZ__FULL, item));
+                if (take[k])
                     space->records[queued + __popc(who & hspz__lanes_below())] =
                         hspz__mark_record(&j.layout, h[k].r, h[k].q, h[k].variant,
                                           item ? HSPZ__MARK_LONG : HSPZ__NEAR_READ, 0, item);
-                }
                 queued += __popc(who);
                 if (queued >= 32)
                     flush_records(j, space, &queued, 32, capacity);
@@ -270,6 +270,8 @@ __global__ void __launch_bounds__(BLOCK)
     }
     if (queued > 0)
         flush_records(j, space, &queued, queued, capacity);
+    if (lane == 0 && items > 0)
+        atomicAdd(&j.counters->candidates, (unsigned long long)items);
 }
 
 cudaError_t hspz__cuda_near_select(const hspz__cuda_join *join, const hspz__cuda_near *near, int parts,
@@ -438,4 +440,22 @@ cudaError_t hspz__cuda_near_chains(const hspz__cuda_join *join, const hspz__cuda
         return cudaSuccess;
     return HSPZ__LAUNCH(chains_kernel, hspz__grid((uint64_t)most + HSPZ__MARK_SLOTS, BLOCK, 1u << 14), BLOCK,
                         0, stream, j, n, slot_ends, requests, most, capacity);
+}
+
+__global__ void repeats_kernel(const uint64_t *records, uint32_t count, hspz__cuda_counters *counters)
+{
+    for (uint64_t base = hspz__thread() / 32 * 32; base < count; base += hspz__threads()) {
+        const uint64_t i = base + hspz__lane();
+        const unsigned who =
+            __ballot_sync(HSPZ__FULL, i > 0 && i < count && records[i] == records[i - (i > 0)]);
+        if (hspz__lane() == 0 && who != 0)
+            atomicAdd(&counters->skipped, 0ull - __popc(who));
+    }
+}
+
+cudaError_t hspz__cuda_near_repeats(const uint64_t *records, uint32_t count, hspz__cuda_counters *counters,
+                                    cudaStream_t stream)
+{
+    return HSPZ__LAUNCH(repeats_kernel, hspz__grid(count, BLOCK, 1u << 16), BLOCK, 0, stream, records, count,
+                        counters);
 }

@@ -45,7 +45,8 @@ cudaError_t hspz__cuda_near_mark(const hspz__cuda_near *near, const uint64_t *it
                                  const hspz__cuda_rules *rules, const uint32_t *marks, uint64_t *requests,
                                  hspz__cuda_counters *counters, cudaStream_t stream);
 /* Records of the hits in marked cells, from join->records on, counters->written of them, also beyond `capacity`. Items get
- * HSPZ__MARK_LONG and `maybe`, others the bound HSPZ__NEAR_READ. The join is over the whole index; `parts` as in
+ * HSPZ__MARK_LONG and `maybe`, counters->candidates of them: a few more than there are items, as the table may claim too much; others
+ * the bound HSPZ__NEAR_READ. Both counters must be 0 before. The join is over the whole index; `parts` as in
  * hspz__cuda_join_run, and counters->next must be 0 likewise. */
 cudaError_t hspz__cuda_near_select(const hspz__cuda_join *join, const hspz__cuda_near *near, int parts,
                                    unsigned blocks, uint32_t capacity, cudaStream_t stream);
@@ -54,6 +55,10 @@ cudaError_t hspz__cuda_near_select(const hspz__cuda_join *join, const hspz__cuda
 cudaError_t hspz__cuda_near_chains(const hspz__cuda_join *join, const hspz__cuda_near *near,
                                    const uint32_t *slot_ends, uint32_t count, const uint64_t *requests,
                                    uint32_t most, uint32_t capacity, cudaStream_t stream);
+/* The walk skips the second of two equal records; counters->skipped is lowered by their number beforehand (below 0, for the moment). The
+ * records are sorted. */
+cudaError_t hspz__cuda_near_repeats(const uint64_t *records, uint32_t count, hspz__cuda_counters *counters,
+                                    cudaStream_t stream);
 
 #ifdef __cplusplus
 }

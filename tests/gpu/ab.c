@@ -82,8 +82,6 @@ static void make_near(side *s)
         set_number(s, "cuda.unit_windows", 600 + below(6000));
     if (one_in(3))
         set_knob(s, "seed_index", "hash");
-    if (one_in(3))
-        set_number(s, "cuda.candidates", 1 + below(100));
     if (one_in(4))
         set_knob(s, "cuda.extend", "warp");
 }

@@ -22,9 +22,10 @@ random() {
     fi
 }
 
-echo "1..8"
+echo "1..9"
 random "any settings" --cases "$cases" --size 1500 --bits 14
 random "hardly any memory" --cases $((cases / 2)) --size 1000 --bits 14 --tight 1
+random "chains of rejected hits" --cases $((cases / 2)) --chains 1 --size 10000
 random "compact index, 12of19" --cases $((cases / 10)) --size 2000 --pattern 1110100110010101111 --index hash
 random "compact index, 14of22" --cases $((cases / 10)) --size 6000 --pattern 1110101100110010101111 --index hash
 # The reference plugin's table of all words takes 4 GiB for these.
@@ -69,10 +70,10 @@ else
 fi
 
 if [ ! -d "${HSPZ_DATA:-}/golden" ]; then
-    echo "ok 8 - a golden pair # SKIP no golden data"
+    echo "ok 9 - a golden pair # SKIP no golden data"
 elif output=$(HSPZ_BUILD=$build bash tests/golden/golden.sh --plugin "$plugin" --only cat_pig -- --device cuda 2>&1); then
-    echo "ok 8 - a golden pair"
+    echo "ok 9 - a golden pair"
 else
-    echo "not ok 8 - a golden pair"
+    echo "not ok 9 - a golden pair"
     echo "# ${output//$'\n'/$'\n'# }"
 fi

@@ -30,3 +30,11 @@ $(gpu_objects)/ab $(gpu_objects)/faults: $(gpu_objects)/%: tests/gpu/%.c $(gpu_c
 gpu_programs := $(gpu_objects)/emulated.so $(gpu_objects)/ab $(gpu_objects)/faults
 test_tools += $(gpu_programs)
 test_scripts += tests/gpu/emulated.sh tests/gpu/device.sh
+
+# What the card itself does, for variants.sh; built where there is an nvcc.
+ifneq ($(NVCC),)
+$(gpu_objects)/limits: tests/gpu/limits.cu
+	@mkdir -p $(@D)
+	$(NVCC) -O2 -std=c++17 $(cuda_targets) -o $@ $<
+test_tools += $(gpu_objects)/limits
+endif

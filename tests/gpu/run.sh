@@ -1,7 +1,7 @@
 #!/bin/bash
 # run.sh -- everything about the CUDA backend that needs a device; prints a table at the end.
 #
-#   tests/gpu/run.sh [STAGE...]      stages: info ab golden lastz bench big sanitize huge (without arguments: all but huge)
+#   tests/gpu/run.sh [STAGE...]      stages: info ab golden lastz bench big sanitize huge variants (without arguments: all but the last two)
 #
 # It takes the programs of HSPZ_BUILD as they are and builds with make what is missing there. HSPZ_DATA holds inputs/ and
 # golden/. HSPZ_GPU_SECONDS (20) limits each series of random cases. HSPZ_GPU_LOGS gets the long outputs.
@@ -10,6 +10,7 @@
 #   lastz     --dedup lastz: CPU and CUDA backend give the same bytes
 #   sanitize  compute-sanitizer memcheck, racecheck, initcheck, synccheck over a few small cases
 #   bench     the bacterial pairs; big: generated 2 x 20 and 2 x 100 Mb; huge: 2 x 500 Mb in 16 GiB
+#   variants  variants.sh over saureus, E. coli and generated 2 x 20 Mb: what each knob costs, and the card's limits
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 export HSPZ_BUILD=${HSPZ_BUILD:-$PWD/build} HSPZ_DATA=${HSPZ_DATA:-$PWD/../shared/data}
@@ -50,6 +51,7 @@ run_info() {
 
 run_ab() {
     step "ab lastz" timeout 60 "$build/tests/gpu/ab" "$oracle" "$plugin" --device cuda --cases 150 --size 6000 --dedup 3
+    step "ab chains" timeout 60 "$build/tests/gpu/ab" "$oracle" "$plugin" --device cuda --cases 300 --size 16000 --chains 1
     step "ab random knobs" timeout 60 "$build/tests/gpu/ab" "$oracle" "$plugin" --device cuda --cases 300 --size 6000
     step "ab hardly any memory" timeout 60 "$build/tests/gpu/ab" "$oracle" "$plugin" --device cuda --cases 150 --size 3000 --bits 14 --tight 1
     step "ab compact index" timeout 60 "$build/tests/gpu/ab" "$oracle" "$plugin" --device cuda --cases 30 --size 20000 \
@@ -148,6 +150,15 @@ run_huge() {
     "$build/tests/bench/genpair" --size 500M "$scratch/t.fa" "$scratch/q.fa" || return 1
     echo "made 500M ($((SECONDS - since)) s)"
     repeats=1 bench "generated 2 x 500M, 16 GiB" "$scratch/t.fa" "$scratch/q.fa" --device-memory-limit 16Gi
+    rm -f "$scratch"/*.fa
+}
+
+run_variants() {
+    local in=$HSPZ_DATA/inputs
+    [ -e "$build/tests/gpu/limits" ] || make BUILD="$build" "$build/tests/gpu/limits" >"$logs/make.log" 2>&1
+    "$build/tests/bench/genpair" --size 20M "$scratch/t.fa" "$scratch/q.fa" || return 1
+    tests/gpu/variants.sh "$build" "$in/saureus_COL.fasta.gz" "$in/saureus_RF122.fasta.gz" \
+        "$in/ecoli_MG1655-K12.fasta.gz" "$in/ecoli_DH1.fasta.gz" "$scratch/t.fa" "$scratch/q.fa" || failed=$((failed + 1))
     rm -f "$scratch"/*.fa
 }
 
