@@ -43,8 +43,7 @@ static hspz_status prepare_query(hspz__join *j, uint64_t begin, uint64_t end)
     hspz_statistics *statistics = call->output->statistics;
     const double start = hspz__seconds();
     const hspz__builder builder = hspz__cpu_builder(cpu);
-    hspz_status status =
-        hspz__words_sort(j->query, &builder, call->query, begin, end - begin, call->error);
+    hspz_status status = hspz__words_sort(j->query, &builder, call->query, begin, end - begin, call->error);
     j->sparse = rate_of(&cpu->keys, j->query) < SPARSE_RATE;
     if (status != HSPZ_OK || j->packed) {
         statistics->seconds_query += hspz__seconds() - start;

@@ -73,7 +73,7 @@ static hspz_status screen_hits(const hspz__join *j, hspz__join_worker *w, bool a
     memset(w->query_at + h->count, 0, HSPZ__LANES * sizeof *w->query_at); /* the filter looks ahead */
     if (j->sparse)
         gather_contexts(cpu, w, end);
-    for (uint32_t i = 0; i < end; i += HSPZ__LANES) {
+    for (uint32_t i = 0; i < end && status == HSPZ_OK; i += HSPZ__LANES) {
         const uint32_t n = end - i < HSPZ__LANES ? end - i : HSPZ__LANES;
         hspz__rows rows;
         uint64_t likely;
@@ -241,28 +241,17 @@ static hspz_status join_window(const hspz__join *j, hspz__join_worker *w, uint32
         memset(w->slot_of, 0xff, (last - first) * sizeof *w->slot_of);
     else
         hspz__contexts(cpu, &cpu->target, w->positions, last - first, HSPZ__FLAG_TARGET, w->contexts);
-    for (uint32_t keys = 0; row < end && status == HSPZ_OK; row++) {
+    for (; row < end && status == HSPZ_OK; row++) {
         hspz__block block = cpu->index.blocks[row];
         if (block.bits == 0)
             continue;
-        if (compact) {
-            block.rank = keys;
-            keys += hspz__count_bits(block.bits);
-        }
+        if (compact)
+            block.rank = part ? 0 : block.rank - first;
         status = part ? join_part_of_block(j, w, &block, first, last) : join_block(j, w, &block);
     }
     if (status == HSPZ_OK)
         status = expand_pairs(j, w);
     return status == HSPZ_OK ? screen_hits(j, w, true) : status;
-}
-
-/* Place of the first position of a row's block; row = number of rows gives the end. */
-static uint32_t place_of_row(const hspz__words *index, uint32_t row)
-{
-    if (row == index->block_count)
-        return (uint32_t)index->count;
-    const uint32_t rank = index->blocks[row].rank;
-    return index->starts != NULL ? index->starts[rank] : rank;
 }
 
 hspz_status hspz__join_item(void *context_of_run, uint32_t worker, uint64_t item)
@@ -276,17 +265,19 @@ hspz_status hspz__join_item(void *context_of_run, uint32_t worker, uint64_t item
     hspz_status status = HSPZ_OK;
     while (row < end && status == HSPZ_OK) {
         uint32_t next = row + 1;
-        uint32_t first = place_of_row(index, row), last = place_of_row(index, next);
+        uint32_t first = hspz__words_place(index, row), last = hspz__words_place(index, next);
         while (next < end && last - first < aim) {
-            const uint32_t further = place_of_row(index, next + 1);
+            const uint32_t further = hspz__words_place(index, next + 1);
             if (further - first > WINDOW)
                 break;
             last = further;
             next++;
         }
         const bool part = last - first > WINDOW;
-        if (index->starts == NULL)
+        if (index->starts == NULL && part)
             hspz__words_starts(index, first, last, w->starts);
+        else if (index->starts == NULL)
+            hspz__words_starts_of_rows(index, row, next, w->starts);
         for (; first < last && status == HSPZ_OK; first += WINDOW)
             status = join_window(j, w, row, next, first, last - first < WINDOW ? last : first + WINDOW, part);
         row = next;

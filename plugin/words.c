@@ -132,13 +132,13 @@ static hspz_status write_bucket(void *context, uint32_t worker, uint64_t number)
     return hspz__bucket_write(&bucket, &b->spaces[worker], b->with);
 }
 
-/* Exclusive sums from `sum` on; returns the total. */
-static uint64_t sum_up(uint32_t *values, uint64_t count, uint64_t sum)
+/* Exclusive sums from 1 on; returns the total. */
+static uint64_t sum_up(uint32_t *values, uint64_t count)
 {
+    uint64_t sum = 1;
     for (uint64_t i = 0; i < count; i++) {
-        const uint32_t value = values[i];
-        values[i] = (uint32_t)sum;
-        sum += value;
+        sum += values[i];
+        values[i] = (uint32_t)(sum - values[i]);
     }
     return sum;
 }
@@ -179,8 +179,8 @@ static hspz_status alloc_rows(build *b)
         hspz_status status = hspz__pool_run(b->with->pool, buckets, count_rows, b, NULL);
         if (status != HSPZ_OK)
             return status;
-        rows = sum_up(b->bucket_rows, buckets, 1);
-        status = alloc_groups(b, sum_up(b->bucket_groups, buckets, 1));
+        rows = sum_up(b->bucket_rows, buckets);
+        status = alloc_groups(b, sum_up(b->bucket_groups, buckets));
         if (status != HSPZ_OK)
             return status;
     }
@@ -301,11 +301,4 @@ hspz_status hspz__words_import(hspz__words *words, const hspz__builder *builder,
     hspz_status status = build_index(&b, form, error);
     hspz__free(builder->host, host_words);
     return status;
-}
-
-void hspz__words_free(hspz__words *words, hspz__host *host)
-{
-    for (uint32_t i = 0; i < sizeof words->memory / sizeof words->memory[0]; i++)
-        hspz__scratch_free(&words->memory[i], host);
-    memset(words, 0, sizeof *words);
 }

@@ -129,6 +129,9 @@ void hspz__words_free(hspz__words *words, hspz__host *host);
 void hspz__words_compact(hspz__words *words, const hspz__builder *builder);
 /* Of compact words: where the keys of places [first, last) begin, then `last`. Keys are whole. */
 void hspz__words_starts(const hspz__words *words, uint32_t first, uint32_t last, uint32_t *starts);
+/* The same of rows [row, end), with an entry for each of their positions: a block's keys take those from the rank of the block on, less
+ * that of `row`. */
+void hspz__words_starts_of_rows(const hspz__words *words, uint32_t row, uint32_t end, uint32_t *starts);
 /* hspz__words_bucket of compact words, for the key of `block` with the bit `bit`, which has positions. */
 uint32_t hspz__words_bucket_compact(const hspz__words *words, const hspz__block *block, uint64_t bit,
                                     uint32_t *first);
@@ -164,6 +167,15 @@ static inline void hspz__words_prefetch(const hspz__words *words, uint32_t id)
         __builtin_prefetch(&words->blocks[id]);
     else
         __builtin_prefetch(&hspz__words_group(words, id / 64)->row[id % 64]);
+}
+
+/* Place of the first position of a row's block; row = number of rows gives the end. */
+static inline uint32_t hspz__words_place(const hspz__words *words, uint32_t row)
+{
+    if (row == words->block_count)
+        return (uint32_t)words->count;
+    const uint32_t rank = words->blocks[row].rank;
+    return words->starts != NULL ? words->starts[rank] : rank;
 }
 
 /* Number of positions with `key`; `first` is the place of the least of them in `positions`. */

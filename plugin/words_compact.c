@@ -64,6 +64,19 @@ void hspz__words_starts(const hspz__words *words, uint32_t first, uint32_t last,
     *starts = last;
 }
 
+/* Keys of a block that has none with several positions begin at places that follow one another. */
+void hspz__words_starts_of_rows(const hspz__words *words, uint32_t row, uint32_t end, uint32_t *starts)
+{
+    const uint32_t first = hspz__words_place(words, row), last = hspz__words_place(words, end);
+    for (uint32_t i = 0; i <= last - first; i++)
+        starts[i] = first + i;
+    for (; row < end; row++)
+        if (words->blocks[row].multi != 0) {
+            const uint32_t place = words->blocks[row].rank;
+            hspz__words_starts(words, place, hspz__words_place(words, row + 1), starts + (place - first));
+        }
+}
+
 /* Where the k-th key after the one whose positions begin at `place` begins. */
 static uint32_t skip_keys(const hspz__words *words, uint32_t place, uint32_t k)
 {

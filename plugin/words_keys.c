@@ -74,3 +74,10 @@ void hspz__scratch_free(hspz__scratch *scratch, hspz__host *host)
     hspz__free(host, scratch->memory);
     *scratch = (hspz__scratch){0};
 }
+
+void hspz__words_free(hspz__words *words, hspz__host *host)
+{
+    for (uint32_t i = 0; i < sizeof words->memory / sizeof words->memory[0]; i++)
+        hspz__scratch_free(&words->memory[i], host);
+    memset(words, 0, sizeof *words);
+}
