@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define THREADS_MAX 1024
+#define TILE_HITS (INT64_C(1) << 25) /* 256 MiB */
 
 static uint32_t device_count(void)
 {
@@ -63,6 +64,7 @@ static const char *const form_names[] = {"auto", "direct", "hash", NULL};
 static hspz_status read_knobs(hspz__cpu *cpu, hspz_error *error)
 {
     int64_t threads = 0;
+    int64_t tile_hits = 0;
     uint32_t isa = 0, form = 0;
     hspz_status status =
         hspz__knob_integer(cpu->host, "threads", 1, THREADS_MAX, hspz__allowed_threads(), &threads, error);
@@ -70,8 +72,12 @@ static hspz_status read_knobs(hspz__cpu *cpu, hspz_error *error)
         status = hspz__knob_choice(cpu->host, "backend.cpu_isa", hspz__cpu_isa_names, 0, &isa, error);
     if (status == HSPZ_OK)
         status = hspz__knob_choice(cpu->host, "seed_index", form_names, 0, &form, error);
+    if (status == HSPZ_OK)
+        status =
+            hspz__knob_integer(cpu->host, "cpu.tile_hits", 1, INT64_C(1) << 32, TILE_HITS, &tile_hits, error);
     if (status != HSPZ_OK)
         return status;
+    cpu->tile_hits = (uint64_t)tile_hits;
     cpu->form = (hspz__words_form)form;
     cpu->kernels = hspz__cpu_choose(isa);
     if (cpu->kernels == NULL)

@@ -38,6 +38,7 @@ typedef struct hspz__cpu {
     hspz__anchors *survivors;     /* [threads] */
     hspz__scratch *spare;         /* [threads] */
     hspz__mark_lists *mark_lists; /* [threads], dedup lastz */
+    uint64_t tile_hits;           /* dedup lastz: hits that a tile has, about */
     uint64_t mark_rate;           /* hits a query position of the last tile; 0: none yet */
     uint32_t *neighbours;         /* hits of a query position by key; NULL until chunks.c makes it */
     hspz__cpu_slot slots[16];

@@ -13,9 +13,8 @@
 
 #include <string.h>
 
-#define HITS_A_TILE (UINT64_C(1) << 24) /* aimed: 128 MiB */
-#define LEAST_TILE 4096u
-#define FIRST_RATE 16u /* hits a position, before there is a tile to learn from */
+#define HITS_A_POSITION 8192u /* more of them make a tile larger than aimed */
+#define FIRST_RATE 16u        /* hits a position, before there is a tile to learn from */
 
 /* ---- a tile */
 
@@ -34,22 +33,29 @@ static hspz_status gather(hspz__mark_finder *f)
     return status == HSPZ_OK ? hspz__result_raw(&f->result) : status;
 }
 
+/* Query positions that a tile has at least. */
+static uint64_t least_tile(const hspz__mark_finder *f)
+{
+    return f->call->cpu->tile_hits / HITS_A_POSITION + 1;
+}
+
 /* Joins as many positions from `begin` on as the memory for a tile takes; *end is lowered until they fit. */
 static hspz_status make_tile(hspz__mark_finder *f, uint64_t begin, uint64_t *end, uint64_t *hits)
 {
+    const uint64_t least = least_tile(f);
     for (;;) {
         f->tile_begin = (uint32_t)begin;
         for (uint32_t i = 0; i < f->threads; i++) {
             hspz__mark_lists_clear(&f->lists[i]);
             f->lists[i].tile_begin = f->tile_begin;
-            f->lists[i].most = *end - begin > LEAST_TILE ? 2 * HITS_A_TILE / f->threads : UINT64_MAX;
+            f->lists[i].most = *end - begin > least ? 2 * f->call->cpu->tile_hits / f->threads : UINT64_MAX;
         }
         hspz_status status = hspz__join_tile(f->call, begin, *end, f->lists, hits);
         if (status != HSPZ_E_TOO_MANY_HITS)
             return status;
         *end = begin + (*end - begin) / 4;
-        if (*end < begin + LEAST_TILE)
-            *end = begin + LEAST_TILE;
+        if (*end < begin + least)
+            *end = begin + least;
     }
 }
 
@@ -123,11 +129,11 @@ static hspz_status work_tiles(hspz__mark_finder *f, uint64_t begin, uint64_t end
     uint64_t rate = cpu->mark_rate != 0 ? cpu->mark_rate : FIRST_RATE;
     hspz_status status = HSPZ_OK;
     for (uint64_t at = begin; at < end && status == HSPZ_OK;) {
-        uint64_t size = HITS_A_TILE / rate, hits = 0;
+        uint64_t size = cpu->tile_hits / rate, hits = 0;
         if (size > UINT64_C(1) << (HSPZ__TILE_BITS - 1))
             size = UINT64_C(1) << (HSPZ__TILE_BITS - 1);
-        if (size < LEAST_TILE)
-            size = LEAST_TILE;
+        if (size < least_tile(f))
+            size = least_tile(f);
         const uint64_t tiles =
             (end - at + size - 1) / size; /* of one size: less memory than full ones and a rest */
         uint64_t stop = at + (end - at + tiles - 1) / tiles;

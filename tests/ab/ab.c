@@ -32,8 +32,10 @@ typedef struct way {
 static const char *const standard_ways[] = {
     "backend=cpu,backend.cpu_isa=avx512,threads=1",
     "backend=cpu,backend.cpu_isa=avx512,threads=3,seed_index=hash",
+    "backend=cpu,backend.cpu_isa=avx512,threads=2,cpu.tile_hits=20000",
     "backend=cpu,backend.cpu_isa=avx2,threads=1",
     "backend=cpu,backend.cpu_isa=avx2,threads=4",
+    "backend=cpu,backend.cpu_isa=avx2,threads=1,cpu.tile_hits=4096",
     "backend=cpu,backend.cpu_isa=scalar,threads=1,seed_index=hash",
     "backend=cpu,backend.cpu_isa=scalar,threads=2",
 };
