@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -124,6 +125,9 @@ static char *near_executable(const char *below, const char *name)
 {
     char directory[PATH_MAX + 32];
     ssize_t length = readlink("/proc/self/exe", directory, PATH_MAX);
+    const char *started = (const char *)getauxval(AT_EXECFN);
+    if (length < 0 && started != NULL && realpath(started, directory) != NULL) /* no /proc: a bare chroot */
+        length = (ssize_t)strlen(directory);
     const char *slash = length > 0 && length < PATH_MAX ? memrchr(directory, '/', (size_t)length) : NULL;
     if (slash == NULL)
         return NULL;

@@ -94,18 +94,23 @@ static hspz_status make_slices(hspz__cuda *cuda, uint64_t most, hspz_error *erro
     const uint32_t bits = cuda->word.bits, shift = bits > 12 ? bits - 12 : 0, samples = 1u << (bits - shift);
     t->slice_word = hspz__alloc(cuda->host, samples + 1, sizeof *t->slice_word);
     t->slice_position = hspz__alloc(cuda->host, samples + 1, sizeof *t->slice_position);
-    uint32_t *ends = hspz__alloc(cuda->host, samples, sizeof *ends);
+    uint32_t *ends = hspz__alloc(cuda->host, samples, sizeof *ends), *device_ends = NULL;
+    hspz__cuda_arena arena = {0};
+    hspz__cuda_take(&arena, samples, sizeof *ends);
     hspz_status status = HSPZ_OK;
     if (t->slice_word == NULL || t->slice_position == NULL || ends == NULL)
         status = hspz__fail(error, HSPZ_E_MEMORY, "no memory to divide the target index");
     if (status == HSPZ_OK) /* the arena is free */
-        status = hspz__cuda_reserve(cuda, &cuda->arena, samples * sizeof *ends, "the target index", error);
+        status = hspz__cuda_reserve(cuda, &cuda->arena, arena.used, "the target index", error);
+    if (status == HSPZ_OK) {
+        arena = hspz__cuda_arena_of(cuda);
+        device_ends = hspz__cuda_take(&arena, samples, sizeof *ends);
+        status =
+            hspz__cuda_check(hspz__cuda_index_samples(&t->index, shift, samples, device_ends, cuda->stream),
+                             "dividing the target index", error);
+    }
     if (status == HSPZ_OK)
-        status = hspz__cuda_check(
-            hspz__cuda_index_samples(&t->index, shift, samples, cuda->arena.start, cuda->stream),
-            "dividing the target index", error);
-    if (status == HSPZ_OK)
-        status = hspz__cuda_download(cuda, ends, cuda->arena.start, samples * sizeof *ends, error);
+        status = hspz__cuda_download(cuda, ends, device_ends, samples * sizeof *ends, error);
     if (status == HSPZ_OK) {
         t->slices = 0;
         t->slice_word[0] = 0;

@@ -21,7 +21,9 @@ typedef uint8_t context[HSPZ__CONTEXT];
 
 static void random_block(random_source *r, hspz__block *b)
 {
-    b->bits = random_next(r) & (random_below(r, 3) == 0 ? ~UINT64_C(0) : random_next(r) & random_next(r));
+    b->bits = random_next(r);
+    for (int i = 0; i < 2 && random_below(r, 3) != 0; i++) /* few keys in most of them */
+        b->bits &= random_next(r);
     b->multi = b->bits & random_next(r);
     b->rank = (uint32_t)random_below(r, 1u << 30);
     b->id = 0;

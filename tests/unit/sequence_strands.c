@@ -10,11 +10,11 @@
 static const char letters[] = "ACGTacgtNnRYKMBVDHSWrykmbvdhswXxUu&";
 
 typedef struct strands {
-    hspz__host host;
-    hspz__pool *pool;
-    hspz__plan plan;
     hspz__cpu cpu;
+    hspz__pool *pool;
     hspz__sequence forward, reverse;
+    hspz__host host;
+    hspz__plan plan;
     hspz_error error;
 } strands;
 

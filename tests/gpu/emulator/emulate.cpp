@@ -26,6 +26,16 @@ struct fiber {
     void *stack_pointer = nullptr;
     unsigned char *stack = nullptr;
     bool done = false;
+    fiber() = default;
+    fiber(const fiber &) = delete;
+    fiber(fiber &&other) noexcept : stack(other.stack)
+    {
+        other.stack = nullptr; /* no fiber runs while the list of them grows */
+    }
+    ~fiber()
+    {
+        free(stack);
+    }
     const barrier *gate = nullptr; /* waits here until its generation is no longer this */
     unsigned generation = 0;
 };
