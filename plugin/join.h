@@ -25,11 +25,12 @@ typedef struct hspz__join_worker {
     uint32_t
         group; /* of the block at work: its variants' groups serve 64 blocks in turn; UINT32_MAX: none yet */
     const hspz__group *groups[HSPZ__VARIANTS_MAX];
-    uint32_t window;                          /* place in index.positions of the window's first position */
-    const uint32_t *positions;                /* of contexts */
-    uint32_t starts[HSPZ__WINDOW + 1];        /* compact index: of the window's keys */
-    uint32_t slots;                           /* sparse: contexts so far */
-    uint16_t slot_of[HSPZ__WINDOW];           /* by place in the window, HSPZ__NO_SLOT: none yet */
+    uint32_t window;           /* place in index.positions of the window's first position */
+    const uint32_t *positions; /* of contexts */
+    uint32_t
+        starts[HSPZ__WINDOW + 1];   /* compact index: of the window's keys, whose ranks count from 0 then */
+    uint32_t slots;                 /* sparse: contexts so far */
+    uint16_t slot_of[HSPZ__WINDOW]; /* by place in the window, HSPZ__NO_SLOT: none yet */
     uint32_t slot_position[HSPZ__WINDOW + 1]; /* written one further */
     _Alignas(64) hspz__context contexts[HSPZ__WINDOW];
 } hspz__join_worker;

@@ -241,12 +241,14 @@ static hspz_status join_window(const hspz__join *j, hspz__join_worker *w, uint32
         memset(w->slot_of, 0xff, (last - first) * sizeof *w->slot_of);
     else
         hspz__contexts(cpu, &cpu->target, w->positions, last - first, HSPZ__FLAG_TARGET, w->contexts);
-    for (; row < end && status == HSPZ_OK; row++) {
+    for (uint32_t keys = 0; row < end && status == HSPZ_OK; row++) {
         hspz__block block = cpu->index.blocks[row];
         if (block.bits == 0)
             continue;
-        if (compact)
-            block.rank = part ? 0 : block.rank - first;
+        if (compact) {
+            block.rank = keys;
+            keys += hspz__count_bits(block.bits);
+        }
         status = part ? join_part_of_block(j, w, &block, first, last) : join_block(j, w, &block);
     }
     if (status == HSPZ_OK)
@@ -274,10 +276,8 @@ hspz_status hspz__join_item(void *context_of_run, uint32_t worker, uint64_t item
             next++;
         }
         const bool part = last - first > WINDOW;
-        if (index->starts == NULL && part)
+        if (index->starts == NULL)
             hspz__words_starts(index, first, last, w->starts);
-        else if (index->starts == NULL)
-            hspz__words_starts_of_rows(index, row, next, w->starts);
         for (; first < last && status == HSPZ_OK; first += WINDOW)
             status = join_window(j, w, row, next, first, last - first < WINDOW ? last : first + WINDOW, part);
         row = next;

@@ -1,10 +1,9 @@
 /* words.c -- sorting positions by seed word; see words.h.
  *
  * Idea: a radix sort from the top. Positions and their keys are scattered into a few thousand buckets by the high bits of the key, with
- * counts per piece of text so that threads never meet and order never depends on them. They lie in the very arrays that the tables take
- * in the end, so that a build needs no memory beyond them. In a bucket, whose keys are few, a bitmap of
- * the keys that occur gives each key a rank, and a counting sort by rank does the rest (words_bucket.c). A bucket numbers its
- * ranks from its own first place on, so that buckets need not know each other.
+ * counts per piece of text so that threads never meet and order never depends on them. They lie in the very arrays that the tables
+ * take in the end: a build needs hardly any memory beyond them. In a bucket, whose keys are few, a bitmap of the keys that occur gives
+ * each a rank, and a counting sort by rank does the rest (words_bucket.c). Buckets number their ranks from their own first place on.
  */
 #include "words.h"
 
@@ -13,11 +12,9 @@
 
 #include <string.h>
 
-#define RUN 16384u /* grid points whose pairs are at hand: they fit the second-level cache */
-#define PIECE                                                                                                \
-    (4 *                                                                                                     \
-     RUN) /* grid points an item: what it adds to a bucket is several cache lines, so that threads rarely share one */
-#define BUCKET 2048u /* aimed positions a bucket */
+#define RUN 16384u      /* grid points whose pairs are at hand: they fit the second-level cache */
+#define PIECE (4 * RUN) /* an item; adds several cache lines to a bucket, so that threads rarely share one */
+#define BUCKET 2048u    /* aimed positions a bucket */
 #define BUCKETS_MAX_BITS 12u
 
 typedef struct build {
@@ -257,7 +254,7 @@ static hspz_status run_build(build *b, hspz__words_form form, hspz_error *error)
 static hspz_status build_index(build *b, hspz__words_form form, hspz_error *error)
 {
     hspz_status status = run_build(b, form, error);
-    if (status == HSPZ_OK && !b->words->direct)
+    if (status == HSPZ_OK)
         hspz__words_compact(b->words, b->with);
     return status;
 }

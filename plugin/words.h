@@ -112,7 +112,7 @@ typedef struct hspz__builder {
 
 typedef enum hspz__words_form { HSPZ__WORDS_AUTO, HSPZ__WORDS_DIRECT, HSPZ__WORDS_HASH } hspz__words_form;
 
-/* An index: all valid windows first + i * step, i < grid. Compact unless direct. Deterministic whatever the threads. `words` is
+/* An index: all valid windows first + i * step, i < grid. Perhaps compact. Deterministic whatever the threads. `words` is
  * zero-initialised or holds an earlier build, which is replaced. On failure it is empty. */
 hspz_status hspz__words_build(hspz__words *words, const hspz__builder *builder,
                               const hspz__sequence *sequence, uint64_t first, uint64_t step, uint64_t grid,
@@ -125,13 +125,12 @@ hspz_status hspz__words_sort(hspz__words *words, const hspz__builder *builder, c
                              uint64_t first, uint64_t grid, hspz_error *error);
 void hspz__words_free(hspz__words *words, hspz__host *host);
 
-/* Makes words that are not direct compact, for the functions above. Without memory for it they stay as they are. */
+/* Makes words compact, for the functions above, unless they are direct or blocks have many positions. Without memory for it they stay as
+ * they are. */
 void hspz__words_compact(hspz__words *words, const hspz__builder *builder);
-/* Of compact words: where the keys of places [first, last) begin, then `last`. Keys are whole. */
+/* Of compact words: where the keys of places [first, last) begin, then `last`. Keys are whole; `starts` has an entry for each and
+ * one more. */
 void hspz__words_starts(const hspz__words *words, uint32_t first, uint32_t last, uint32_t *starts);
-/* The same of rows [row, end), with an entry for each of their positions: a block's keys take those from the rank of the block on, less
- * that of `row`. */
-void hspz__words_starts_of_rows(const hspz__words *words, uint32_t row, uint32_t end, uint32_t *starts);
 /* hspz__words_bucket of compact words, for the key of `block` with the bit `bit`, which has positions. */
 uint32_t hspz__words_bucket_compact(const hspz__words *words, const hspz__block *block, uint64_t bit,
                                     uint32_t *first);

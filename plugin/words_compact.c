@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define ROWS_AN_ITEM 4096u
+#define CROWD 16u /* positions a block: beyond, look-ups would take long */
 
 static hspz_status compact_rows(void *context, uint32_t worker, uint64_t item)
 {
@@ -36,6 +37,8 @@ static hspz_status compact_rows(void *context, uint32_t worker, uint64_t item)
 
 void hspz__words_compact(hspz__words *words, const hspz__builder *builder)
 {
+    if (words->direct || words->count > (uint64_t)words->block_count * CROWD)
+        return;
     const uint64_t size = words->count / 64 + 1;
     uint64_t *firsts = hspz__scratch_get(&words->memory[5], builder->host, size, sizeof *firsts);
     if (firsts == NULL)
@@ -49,32 +52,18 @@ void hspz__words_compact(hspz__words *words, const hspz__builder *builder)
     words->starts = NULL;
 }
 
+/* No branch on a bit: they cannot be foreseen. */
 void hspz__words_starts(const hspz__words *words, uint32_t first, uint32_t last, uint32_t *starts)
 {
-    for (uint32_t at = first / 64; at * UINT64_C(64) < last; at++) {
-        const uint32_t base = at * 64;
-        uint64_t bits = words->firsts[at];
-        if (base < first)
-            bits &= ~UINT64_C(0) << first % 64;
-        if (last - base < 64)
-            bits &= (UINT64_C(1) << last % 64) - 1;
-        for (; bits != 0; bits &= bits - 1)
-            *starts++ = base + (uint32_t)__builtin_ctzll(bits);
+    for (uint32_t place = first; place < last;) {
+        uint64_t bits = words->firsts[place / 64] >> place % 64;
+        const uint32_t left = 64 - place % 64, stop = last - place < left ? last : place + left;
+        for (; place < stop; place++, bits >>= 1) {
+            *starts = place;
+            starts += bits & 1;
+        }
     }
     *starts = last;
-}
-
-/* Keys of a block that has none with several positions begin at places that follow one another. */
-void hspz__words_starts_of_rows(const hspz__words *words, uint32_t row, uint32_t end, uint32_t *starts)
-{
-    const uint32_t first = hspz__words_place(words, row), last = hspz__words_place(words, end);
-    for (uint32_t i = 0; i <= last - first; i++)
-        starts[i] = first + i;
-    for (; row < end; row++)
-        if (words->blocks[row].multi != 0) {
-            const uint32_t place = words->blocks[row].rank;
-            hspz__words_starts(words, place, hspz__words_place(words, row + 1), starts + (place - first));
-        }
 }
 
 /* Where the k-th key after the one whose positions begin at `place` begins. */
