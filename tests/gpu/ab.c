@@ -79,7 +79,7 @@ static void make_near(side *s)
     set_number(s, "cuda.near_hits", 0);
     set_number(s, "cuda.near_tail", 512 + (one_in(2) ? 0 : below(1000)));
     if (!one_in(3))
-        set_number(s, "cuda.unit_windows", 600 + below(6000));
+        set_number(s, "cuda.unit_windows", 1000 + below(3000));
     if (one_in(3))
         set_knob(s, "seed_index", "hash");
     if (one_in(4))

@@ -1,7 +1,7 @@
 /* chains.c -- see chains.h.
  *
- * Idea: query and target are made column by column along a few diagonals that share one slot (65536 apart), with filler that holds no
- * seed words between them. A column is a mismatch unless something is put there, so that a lone hit reads `read` bases to the
+ * Idea: query and target are made column by column along a few diagonals that share one slot (65536 apart), and of some other slots
+ * beside them, with filler that holds no seed words between them. A column is a mismatch unless something is put there, so that a lone hit reads `read` bases to the
  * right, X-drop over the loss of a column, and is rejected. Hits are set one after the other just so far apart that the
  * one's mark reaches the next but not the one after: each is skipped or not as the whole chain before it says. What ends the
  * chain is an HSP that lies on one hit, or is cut off on its left by a mark, so that the output tells the state of the chain. Chains
@@ -13,14 +13,15 @@
 #include <string.h>
 
 #define SLOTS 65536u
-#define MOST_DIAGONALS 5u
+#define MOST_DIAGONALS 8u
 #define MOST_COPIES 90u /* of a word, beside its place: long buckets */
 
 typedef struct chain_case {
     job *j;
     int transitions;       /* mismatches are transitions, which cost less */
     uint64_t window, read; /* pattern length; bases that a lone hit reads, about */
-    uint64_t shift, diagonals;
+    uint64_t shift, diagonals, slots;
+    uint64_t slot;  /* the one at work */
     int one_word;   /* all hits have the word with which the query begins */
     int sparse;     /* columns of hits that do not count mismatch */
     uint64_t stray; /* one column in so many matches by chance; 0: none */
@@ -28,7 +29,7 @@ typedef struct chain_case {
 
 static uint8_t *target_at(const chain_case *c, uint64_t diagonal, uint64_t q)
 {
-    return &c->j->target.bases[c->shift + diagonal * SLOTS + q];
+    return &c->j->target.bases[c->shift + c->slot * c->j->query.length + diagonal * SLOTS + q];
 }
 
 static uint8_t transition(uint8_t base)
@@ -79,13 +80,14 @@ static void put_stretch(const chain_case *c, uint64_t diagonal, uint64_t first, 
             *target_at(c, diagonal, q) = c->j->query.bases[q];
 }
 
-/* An HSP, or an island that falls short of one, on the hit at q; returns where it ends. */
-static uint64_t put_island(const chain_case *c, uint64_t diagonal, uint64_t q, uint64_t room)
+/* An HSP, or an island that falls short of one, on the hit at q and at least `before` columns to its left; returns where it ends. */
+static uint64_t put_island(const chain_case *c, uint64_t diagonal, uint64_t q, uint64_t before, uint64_t room)
 {
-    const uint64_t enough = (uint64_t)c->j->params.hspthresh / 45, each = one_in(4) ? 1 + room : 4;
-    uint64_t before = one_in(2) ? below(2 * enough) : 0, after = below(2 * enough);
-    if (one_in(8)) /* longer than a unit's tail */
-        before = 500 + below(500);
+    const uint64_t enough = (uint64_t)c->j->params.hspthresh / 45,
+                   each = before == 0 && one_in(4) ? 1 + room : 4;
+    uint64_t after = below(2 * enough);
+    if (one_in(2))
+        before += below(2 * enough);
     after = after < room - q ? after : room - q;
     before = before < q - c->window ? before : q - c->window;
     put_stretch(c, diagonal, q - c->window - before, q - c->window, each);
@@ -96,16 +98,20 @@ static uint64_t put_island(const chain_case *c, uint64_t diagonal, uint64_t q, u
 
 /* ---- chains */
 
+enum { HALF, BORDER, INSIDE, CROWD, ANY, KINDS };
+
 /* From one hit of a chain to the next. */
 static uint64_t next_step(const chain_case *c, uint64_t kind)
 {
     const uint64_t border = c->read + c->window;
-    switch (one_in(8) ? below(4) : kind) {
-    case 0: /* every second one is skipped */
+    switch (one_in(16) ? below(KINDS) : kind) {
+    case HALF: /* every second one is skipped */
         return border * (52 + below(46)) / 100;
-    case 1: /* at the border of the mark */
+    case BORDER: /* around where the mark ends */
         return border - 2 + below(4);
-    case 2: /* within one another */
+    case INSIDE: /* the farthest that the mark still forbids */
+        return border - 1;
+    case CROWD: /* within one another */
         return 1 + below(c->window + 4);
     default:
         return 1 + below(border + border / 8);
@@ -115,16 +121,28 @@ static uint64_t next_step(const chain_case *c, uint64_t kind)
 /* A chain that begins after q and ends in an island; returns where that ends. */
 static uint64_t put_chain(const chain_case *c, uint64_t q, uint64_t room)
 {
-    const uint64_t kind = below(4) % 3, hits = one_in(4) ? below(4) : below(30);
-    const uint64_t own = below(c->diagonals);
+    const uint64_t kind = one_in(3)   ? HALF
+                          : one_in(2) ? INSIDE
+                                      : below(KINDS),
+                   hits = one_in(4) ? below(4) : below(40);
+    uint64_t diagonal = below(c->diagonals);
     for (uint64_t k = 0; k < hits; k++) {
         q += next_step(c, kind);
         if (q > room)
             return room;
-        put_hit(c, one_in(3) ? below(c->diagonals) : own, q);
+        /* a scan that meets the next hit on its own diagonal goes on for longer */
+        if (kind <= INSIDE ? !one_in(16) : one_in(4))
+            diagonal = (diagonal + 1) % c->diagonals;
+        put_hit(c, diagonal, q);
     }
-    q += next_step(c, kind);
-    return q > room ? room : put_island(c, one_in(2) ? own : below(c->diagonals), q, room);
+    diagonal = (diagonal + 1) % c->diagonals;
+    if (!one_in(4)) {
+        q += next_step(c, kind);
+        return q > room ? room : put_island(c, diagonal, q, 0, room);
+    }
+    /* The chain's last mark lies deep in the island, or before the unit's tail. */
+    const uint64_t far = 300 + below(1200);
+    return q + far > room ? room : put_island(c, diagonal, q + far, far + below(100), room);
 }
 
 /* ---- the case */
@@ -148,10 +166,15 @@ static void make_chain_params(chain_case *c)
     c->window = strlen(p->seed_pattern);
     p->transitions = !one_in(3);
     p->step = one_in(8) ? 2 : 1;
-    /* Reads of up to 126 bases, at what keeps the filter of use. */
-    const int plain = one_in(2);
-    c->transitions = !one_in(3);
-    c->read = !c->transitions ? 10 + below(50) : one_in(2) ? 127 - below(8) : 20 + below(100);
+    /* Reads of up to 126 bases, at what keeps the filter of use. It looks at 49 bases and then 14 more at a time, so that 119 is the most
+     * that a hit reads which is no item. */
+    const int plain = !one_in(3);
+    c->transitions = !one_in(4);
+    if (c->transitions && c->diagonals > 1)
+        c->read = one_in(3) ? 20 + below(100) : one_in(5) ? 126 - below(12) : 119;
+    else
+        c->read = 10 + below(50);
+    c->stray = c->read < 80 && one_in(2) ? 16 + below(20) : 0;
     const int32_t loss = plain ? (c->transitions ? 40 : 100) : c->transitions ? 31 : 119;
     p->xdrop = loss * ((int32_t)c->read - 1) + (plain ? (int32_t)below((uint64_t)loss) : 0);
     p->hspthresh = 2000 + (int32_t)below(4000);
@@ -177,13 +200,14 @@ static void make_target(chain_case *c)
 {
     text *t = &c->j->target;
     const text *query = &c->j->query;
-    const uint64_t length = c->shift + (c->diagonals - 1) * SLOTS + query->length;
+    const uint64_t length = c->shift + (c->diagonals - 1) * SLOTS + c->slots * query->length;
     *t = (text){get_memory(length), length};
     memset(t->bases, 'a', length);
-    for (uint64_t d = 0; d < c->diagonals; d++)
-        for (uint64_t q = 0; q < query->length; q++)
-            *target_at(c, d, q) =
-                c->stray > 0 && one_in(c->stray) ? query->bases[q] : mismatch(c, query->bases[q]);
+    for (c->slot = 0; c->slot < c->slots; c->slot++)
+        for (uint64_t d = 0; d < c->diagonals; d++)
+            for (uint64_t q = 0; q < query->length; q++)
+                *target_at(c, d, q) =
+                    c->stray > 0 && one_in(c->stray) ? query->bases[q] : mismatch(c, query->bases[q]);
     for (uint64_t k = 0; c->one_word && k < MOST_COPIES && (k + 1) * 40 <= c->shift; k++)
         memcpy(t->bases + k * 40, query->bases, c->window);
 }
@@ -205,19 +229,22 @@ void make_chains(job *j, uint64_t seed, uint64_t size)
     chain_case c = {.j = j};
     memset(j, 0, sizeof *j);
     start_random(seed);
+    c.one_word = one_in(5);
+    c.diagonals = one_in(8) ? 1 : one_in(c.one_word ? 2 : 8) ? MOST_DIAGONALS : 2 + below(2);
     make_chain_params(&c);
     c.sparse = !one_in(4);
-    c.stray = one_in(2) ? 0 : 8 + below(20);
-    c.diagonals = one_in(4) ? 1 : one_in(6) ? MOST_DIAGONALS : 2 + below(2);
-    c.one_word = one_in(4);
     c.shift = c.one_word ? MOST_COPIES * 40 : 1 + below(100);
     const uint64_t least = 4 * c.window + 1000,
                    length = size > 2 * least ? size / 2 + below(size / 2) : least;
-    make_query(&c, length < SLOTS / 2 ? length : SLOTS / 2);
+    make_query(&c, length < SLOTS / 4 ? length : SLOTS / 4);
+    /* Words are written into the query: hits of other slots would be lost. */
+    const uint64_t most = (SLOTS - c.shift) / j->query.length;
+    c.slots = c.one_word ? 1 : (most + 1) / 2 + below(most / 2 + 1);
     make_target(&c);
     const uint64_t room = j->query.length - 1;
-    for (uint64_t q = 2 * c.window + below(300); q < room;)
-        q = put_chain(&c, q, room) + (one_in(2) ? below(900) : below(c.read + c.window));
+    for (c.slot = 0; c.slot < c.slots; c.slot++)
+        for (uint64_t q = 2 * c.window + below(300); q < room;)
+            q = put_chain(&c, q, room) + (one_in(2) ? below(900) : below(c.read + c.window));
     for (uint64_t k = one_in(2) ? below(8) : 0; k > 0; k--)
         j->query.bases[below(j->query.length)] = '&';
     j->strand = (uint32_t)below(2);
