@@ -33,7 +33,8 @@ typedef struct hspz__cpu {
     hspz__sequence target;
     hspz__words index;
     bool host_index;
-    hspz__scratch pairs, contexts; /* memory that calls hand on to each other: of the extension, of the join */
+    hspz__scratch pairs,
+        contexts; /* memory that calls hand on to each other: of the extension, of the join */
     hspz__words query_words;
     hspz__anchors *survivors;     /* [threads] */
     hspz__scratch *spare;         /* [threads] */
@@ -55,10 +56,7 @@ typedef struct hspz__call {
 
 static inline hspz__builder hspz__cpu_builder(hspz__cpu *cpu)
 {
-    return (hspz__builder){.host = cpu->host,
-                           .pool = cpu->pool,
-                           .kernels = cpu->kernels,
-                           .keys = &cpu->keys};
+    return (hspz__builder){.host = cpu->host, .pool = cpu->pool, .kernels = cpu->kernels, .keys = &cpu->keys};
 }
 
 /* ---- chunks.c: MAX_HITS chunks of the batches of a text range (SPEC section 5) */
