@@ -98,8 +98,10 @@ static hspz_status make_slices(hspz__cuda *cuda, uint64_t most, hspz_error *erro
     hspz__cuda_arena arena = {0};
     hspz__cuda_take(&arena, samples, sizeof *ends);
     hspz_status status = HSPZ_OK;
-    if (t->slice_word == NULL || t->slice_position == NULL || ends == NULL)
-        status = hspz__fail(error, HSPZ_E_MEMORY, "no memory to divide the target index");
+    if (t->slice_word == NULL || t->slice_position == NULL || ends == NULL) {
+        status = HSPZ_E_MEMORY;
+        hspz__fail(error, status, "no memory to divide the target index");
+    }
     if (status == HSPZ_OK) /* the arena is free */
         status = hspz__cuda_reserve(cuda, &cuda->arena, arena.used, "the target index", error);
     if (status == HSPZ_OK) {

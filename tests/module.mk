@@ -40,4 +40,4 @@ check-cppcheck:
 	    --suppressions-list=tests/cppcheck.txt -D_GNU_SOURCE -D__x86_64__ -D__GNUC__ $(check_headers) $(check_sources)
 
 check-tidy:
-	tests/tidy.sh $(check_changed)
+	HSPZ_CUDA_HOME=$(cuda_home) tests/tidy.sh $(check_changed)
