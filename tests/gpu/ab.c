@@ -77,9 +77,9 @@ static void make_near(side *s)
 {
     s->knob_count = 0;
     set_number(s, "cuda.near_hits", 0);
-    set_number(s, "cuda.near_tail", 512 + (one_in(2) ? 0 : below(1000)));
-    if (!one_in(3))
-        set_number(s, "cuda.unit_windows", 1000 + below(3000));
+    set_number(s, "cuda.near_tail", one_in(2) ? 1 : below(1500)); /* 512 at least */
+    if (!one_in(4))
+        set_number(s, "cuda.unit_windows", 900 + below(2000));
     if (one_in(3))
         set_knob(s, "seed_index", "hash");
     if (one_in(4))
