@@ -236,8 +236,8 @@ void make_chains(job *j, uint64_t seed, uint64_t size)
     chain_case c = {.j = j};
     memset(j, 0, sizeof *j);
     start_random(seed);
-    c.one_word = one_in(5);
-    c.diagonals = one_in(8) ? 1 : one_in(c.one_word ? 2 : 8) ? MOST_DIAGONALS : 2 + below(2);
+    c.one_word = one_in(4);
+    c.diagonals = one_in(8) ? 1 : (c.one_word ? !one_in(3) : one_in(8)) ? MOST_DIAGONALS : 2 + below(2);
     make_chain_params(&c);
     c.sparse = !one_in(4);
     c.shift = c.one_word ? MOST_COPIES * 40 : 1 + below(100);
