@@ -25,7 +25,7 @@ random() {
 echo "1..9"
 random "any settings" --cases "$cases" --size 1500 --bits 14
 random "hardly any memory" --cases $((cases / 2)) --size 1000 --bits 14 --tight 1
-random "chains of rejected hits" --cases $((cases / 2)) --chains 1 --size 10000
+random "chains of rejected hits" --cases $((cases / 3)) --chains 1 --size 10000
 random "compact index, 12of19" --cases $((cases / 10)) --size 2000 --pattern 1110100110010101111 --index hash
 random "compact index, 14of22" --cases $((cases / 10)) --size 6000 --pattern 1110101100110010101111 --index hash
 # The reference plugin's table of all words takes 4 GiB for these.
