@@ -90,7 +90,7 @@ static uint64_t count_marked(const hspz__marked *m, uint64_t q, uint64_t end)
     while (q < end) {
         const uint64_t i = q - m->first, left = end - q, width = 64 - i % 64 < left ? 64 - i % 64 : left;
         const uint64_t mask = width == 64 ? ~UINT64_C(0) : (UINT64_C(1) << width) - 1;
-        count += (uint64_t)__builtin_popcountll(m->bits[i / 64] >> (i % 64) & mask);
+        count += hspz__count_bits(m->bits[i / 64] >> (i % 64) & mask);
         q += width;
     }
     return count;

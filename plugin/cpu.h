@@ -33,8 +33,8 @@ typedef struct hspz__cpu {
     hspz__sequence target;
     hspz__words index;
     bool host_index;
-    hspz__scratch pairs,
-        contexts; /* memory that calls hand on to each other: of the extension, of the join */
+    hspz__scratch pairs;    /* memory that calls hand on to each other: of the extension */
+    hspz__scratch contexts; /* and of the join */
     hspz__words query_words;
     hspz__anchors *survivors;     /* [threads] */
     hspz__scratch *spare;         /* [threads] */

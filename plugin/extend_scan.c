@@ -114,10 +114,10 @@ static void count_matches(const hspz__call *call, uint64_t target, uint64_t quer
         if (length - i < 32)
             same &= (UINT64_C(1) << (2 * (length - i))) - 1;
         const uint64_t low = same & base, high = same & base >> 1;
-        matches[0] += (uint32_t)__builtin_popcountll(same & ~low & ~high);
-        matches[1] += (uint32_t)__builtin_popcountll(low & ~high);
-        matches[2] += (uint32_t)__builtin_popcountll(high & ~low);
-        matches[3] += (uint32_t)__builtin_popcountll(low & high);
+        matches[0] += hspz__count_bits(same & ~low & ~high);
+        matches[1] += hspz__count_bits(low & ~high);
+        matches[2] += hspz__count_bits(high & ~low);
+        matches[3] += hspz__count_bits(low & high);
     }
 }
 

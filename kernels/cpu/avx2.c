@@ -6,11 +6,11 @@
 #include "encode.h"
 #include "exchange.h"
 #include "kernels.h"
+#include "packed.h"
 #include "products.h"
 #include "scores.h"
 
 #include <immintrin.h>
-#include <string.h>
 
 #define HALF 32u
 
@@ -20,12 +20,7 @@ static uint32_t keys(const hspz__key_rule *rule, const uint8_t *packed, uint64_t
     uint32_t count = 0;
     for (; valid != 0; valid &= valid - 1) {
         const uint32_t i = (uint32_t)_tzcnt_u64(valid);
-        const uint32_t shift = 2 * (i % 4);
-        uint64_t window;
-        memcpy(&window, packed + i / 4, sizeof window);
-        window >>= shift;
-        if (!rule->narrow && shift != 0)
-            window |= (uint64_t)packed[i / 4 + 8] << (64 - shift);
+        const uint64_t window = rule->narrow ? hspz__packed_part(packed, i) : hspz__packed_word(packed, i);
         uint64_t key = 0; /* by runs: pext is slow on processors that stop at AVX2 */
         for (uint32_t run = 0; run < rule->runs; run++)
             key |= window >> rule->shift[run] & rule->mask[run];

@@ -8,11 +8,11 @@
 #include "encode.h"
 #include "exchange.h"
 #include "kernels.h"
+#include "packed.h"
 #include "products.h"
 #include "scores.h"
 
 #include <immintrin.h>
-#include <string.h>
 
 static uint32_t keys(const hspz__key_rule *rule, const uint8_t *packed, uint64_t base, uint64_t valid,
                      uint64_t *out)
@@ -20,8 +20,7 @@ static uint32_t keys(const hspz__key_rule *rule, const uint8_t *packed, uint64_t
     uint32_t count = 0;
     if (rule->narrow && valid == ~UINT64_C(0)) {
         for (uint32_t i = 0; i < 64; i += 4) {
-            uint64_t window;
-            memcpy(&window, packed + i / 4, sizeof window);
+            const uint64_t window = hspz__packed_part(packed, i);
             for (uint32_t k = 0; k < 4; k++)
                 out[i + k] = _pext_u64(window >> 2 * k, rule->care_mask) << 32 | (base + i + k);
         }
@@ -29,12 +28,7 @@ static uint32_t keys(const hspz__key_rule *rule, const uint8_t *packed, uint64_t
     }
     for (; valid != 0; valid &= valid - 1) {
         const uint32_t i = (uint32_t)_tzcnt_u64(valid);
-        const uint32_t shift = 2 * (i % 4);
-        uint64_t window;
-        memcpy(&window, packed + i / 4, sizeof window);
-        window >>= shift;
-        if (!rule->narrow && shift != 0)
-            window |= (uint64_t)packed[i / 4 + 8] << (64 - shift);
+        const uint64_t window = rule->narrow ? hspz__packed_part(packed, i) : hspz__packed_word(packed, i);
         out[count++] = _pext_u64(window, rule->care_mask) << 32 | (base + i);
     }
     return count;

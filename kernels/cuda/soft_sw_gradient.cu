@@ -80,18 +80,8 @@ static __device__ __forceinline__ unsigned load_four(const hspz__soft_kernel &k,
         for (uint32_t half = 0; half < 2; half++) {
             const block_place at = place_of(2 * part + half);
 #pragma unroll
-            for (uint32_t q = 0; q < ROWS; q++) {
-                float4 &y = v[half][q];
-                y.x *= k.constants.per_bit_high;
-                y.y *= k.constants.per_bit_high;
-                y.z *= k.constants.per_bit_high;
-                y.w *= k.constants.per_bit_high;
-                least = fminf(fminf(least, fminf(y.x, y.y)), fminf(y.z, y.w));
-                y.x = hspz__plain_power(y.x);
-                y.y = hspz__plain_power(y.y);
-                y.z = hspz__plain_power(y.z);
-                y.w = hspz__plain_power(y.w);
-            }
+            for (uint32_t q = 0; q < ROWS; q++)
+                hspz__plain_exponentials(k, &v[half][q], &least);
             const float4 *r = v[half];
             float4 *to = w->x + (part * LANES + at.band) * STRIDE + at.columns;
             to[0] = float4{r[0].x, r[1].x, r[2].x, r[3].x};

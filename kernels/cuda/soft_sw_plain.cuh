@@ -22,16 +22,18 @@ __device__ __forceinline__ bool hspz__plain_f(float f)
     return f < 1.2676506e30f && f > 8.6736174e-19f;
 }
 
-/* 2^y; the fast instruction, 2 units in the last place, 0 below 2^-126. */
-__device__ __forceinline__ float hspz__plain_power(float y)
+/* Four scores S become e^(S/T); *least is lowered to the smallest exponent. */
+__device__ __forceinline__ void hspz__plain_exponentials(const hspz__soft_kernel &k, float4 *v, float *least)
 {
-#if defined(__CUDA_ARCH__)
-    float r;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(y));
-    return r;
-#else
-    return exp2f(y);
-#endif
+    v->x *= k.constants.per_bit_high;
+    v->y *= k.constants.per_bit_high;
+    v->z *= k.constants.per_bit_high;
+    v->w *= k.constants.per_bit_high;
+    *least = fminf(fminf(*least, fminf(v->x, v->y)), fminf(v->z, v->w));
+    v->x = hspz__soft_fast_power(v->x);
+    v->y = hspz__soft_fast_power(v->y);
+    v->z = hspz__soft_fast_power(v->z);
+    v->w = hspz__soft_fast_power(v->w);
 }
 
 /* A full matrix on its way: 32 similarities per lane. */
@@ -74,15 +76,7 @@ __device__ __forceinline__ bool hspz__plain_place(const hspz__soft_kernel &k, ui
 #pragma unroll
     for (uint32_t i = 0; i < HSPZ__PLAIN_FOURS; i++) {
         float4 v = in.four[i];
-        v.x *= k.constants.per_bit_high;
-        v.y *= k.constants.per_bit_high;
-        v.z *= k.constants.per_bit_high;
-        v.w *= k.constants.per_bit_high;
-        least = fminf(fminf(least, fminf(v.x, v.y)), fminf(v.z, v.w));
-        v.x = hspz__plain_power(v.x);
-        v.y = hspz__plain_power(v.y);
-        v.z = hspz__plain_power(v.z);
-        v.w = hspz__plain_power(v.w);
+        hspz__plain_exponentials(k, &v, &least);
         ((float4 *)s)[i * 32 + hspz__lane()] = v;
     }
     return !__all_sync(HSPZ__FULL, least > HSPZ__PLAIN_LEAST) && hspz__plain_loses(k, problem);

@@ -32,7 +32,7 @@ static __device__ __forceinline__ float exponential(const hspz__soft_kernel &k, 
 {
     const float y = similarity * k.constants.per_bit_high;
     *wide = *wide || (y > HSPZ__PLAIN_LOST && y <= HSPZ__PLAIN_LEAST);
-    return hspz__plain_power(y);
+    return hspz__soft_fast_power(y);
 }
 
 /* Smaller matrices, or unaligned ones: a row at a time. Answers as hspz__plain_place. */

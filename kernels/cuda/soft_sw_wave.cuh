@@ -279,18 +279,6 @@ __device__ __forceinline__ void wave_ask_early(const wave_rows &r, int column)
 #endif
 }
 
-/* 2^y, for the rest of soft_sw_plain.cuh's reasons. */
-__device__ __forceinline__ float wave_exp2(float y)
-{
-#if defined(__CUDA_ARCH__)
-    float r;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(y));
-    return r;
-#else
-    return exp2f(y);
-#endif
-}
-
 /* e^(S/T) of the group of steps from t0 on; notes what is too large. */
 __device__ __forceinline__ void wave_exponentials(const hspz__soft_kernel &k, const wave_rows &r,
                                                   const float *ring, int t0,
@@ -305,13 +293,20 @@ __device__ __forceinline__ void wave_exponentials(const hspz__soft_kernel &k, co
             const float s = fmaxf(row[q * WAVE_RING + (at + i & (WAVE_RING - 1))], r.least);
             const float high = s * k.constants.per_bit_high;
             const float low = fmaf(s, k.constants.per_bit_low, fmaf(s, k.constants.per_bit_high, -high));
-            const float power = wave_exp2(high);
+            const float power = hspz__soft_fast_power(high);
             *bad = *bad || s > r.most;
             x[i][q] = fmaf(power * 0.69314718f, low, power);
         }
 }
 
 /* Work ---------------------------------------------------------------------------------------------------------- */
+
+/* No word has come yet. */
+__device__ __forceinline__ void wave_clear_borders(wave_shared *shared)
+{
+    for (uint32_t i = threadIdx.x; i < WAVE_WARPS * WAVE_HELD; i += blockDim.x)
+        shared->held[i / WAVE_HELD][i % WAVE_HELD] = 0;
+}
 
 /* The block's next segment, counted over all problems; the same in all threads. */
 __device__ __forceinline__ uint64_t wave_ticket(uint32_t *counter, wave_shared *shared)

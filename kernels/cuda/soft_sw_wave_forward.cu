@@ -197,8 +197,7 @@ static __global__ void __launch_bounds__(WAVE_WARPS * 32, 4)
     HSPZ__DYNAMIC_SHARED(memory);
     wave_shared *shared = (wave_shared *)memory;
     const uint32_t warp = threadIdx.x / 32;
-    for (uint32_t i = threadIdx.x; i < WAVE_WARPS * WAVE_HELD; i += blockDim.x)
-        shared->held[i / WAVE_HELD][i % WAVE_HELD] = 0;
+    wave_clear_borders(shared);
     for (;;) {
         const uint64_t ticket = wave_ticket(w.tickets, shared);
         if (ticket >= k.batch * w.segments)

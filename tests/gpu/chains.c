@@ -134,9 +134,8 @@ static uint64_t put_chain(const chain_case *c, uint64_t q, uint64_t room)
         if (kind <= INSIDE ? !one_in(16) : one_in(4))
             diagonal = (diagonal + 1) % c->diagonals;
         put_hit(c, diagonal, q);
-        if (k == 0 &&
-            one_in(
-                3)) { /* a mark that reaches farther than the others, by a hit that is rejected all the same */
+        /* A mark that reaches farther than the others, by a hit that is rejected all the same. */
+        if (k == 0 && one_in(3)) {
             const uint64_t on = below((uint64_t)c->j->params.hspthresh / 80);
             put_stretch(c, diagonal, q, q + on < room ? q + on : room, 4);
             q += on;

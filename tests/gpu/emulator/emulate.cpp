@@ -26,6 +26,9 @@ struct fiber {
     void *stack_pointer = nullptr;
     unsigned char *stack = nullptr;
     bool done = false;
+    const barrier *gate = nullptr; /* waits here until its generation is no longer this */
+    unsigned generation = 0;
+
     fiber() = default;
     fiber(const fiber &) = delete;
     fiber(fiber &&other) noexcept : stack(other.stack)
@@ -36,8 +39,6 @@ struct fiber {
     {
         free(stack);
     }
-    const barrier *gate = nullptr; /* waits here until its generation is no longer this */
-    unsigned generation = 0;
 };
 
 struct warp_state {
